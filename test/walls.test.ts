@@ -322,7 +322,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'eventsource-parser':
-    /^src\/(models\/tracing\/observe\/observe-response\.ts$|faces\/a2a\/|audit\/)|^src\/cli\/(deploy\/|demo\/provider\.ts$)/,
+    /^src\/(models\/tracing\/observe\/observe-response\.ts$|faces\/a2a\/|audit\/)|^src\/cli\/(deploy\/|demo\/server\.ts$)/,
   jose: /^src\/(faces\/a2a\/card\/signature|control-plane\/api\/authentication\/jwt)\.ts$/,
   '@modelcontextprotocol/server': /^src\/faces\/mcp\//,
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,

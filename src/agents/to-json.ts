@@ -1,4 +1,4 @@
-import { typeOfClass } from '../messages/wire/classes.ts'
+import { typeOfClass } from '../messages/wire/names.ts'
 import { encodeBase64 } from '../models/formats/reading/base64.ts'
 import { isImmutable } from '../storage/checkpointer/shared.ts'
 

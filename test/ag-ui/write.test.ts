@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AgUiEvent } from '../../src/faces/ag-ui/events.ts'
 import { toClient } from '../../src/faces/ag-ui/messages.ts'
-import { createStateTeller } from '../../src/faces/ag-ui/state.ts'
+import { type AgUiEvent, createStateTeller } from '../../src/faces/ag-ui/state.ts'
 import { createWriter } from '../../src/faces/ag-ui/write.ts'
 import type { AnswerDetail } from '../../src/faces/kit/index.ts'
 import type { Message } from '../../src/messages/index.ts'

@@ -6,10 +6,15 @@ import type {
 } from '../../storage/checkpointer/checkpointer.ts'
 import { overlay } from '../../storage/checkpointer/overlay.ts'
 import type { AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
-import { beforePartial, cancelledResults, PARTIAL, partialMessage } from '../cancelled.ts'
-import { configOf } from '../checkpoint-config.ts'
-import { callsOfGraph, isResult } from '../open-calls.ts'
-import { uuid6 } from '../uuid6.ts'
+import { configOf, uuid6 } from '../checkpoint-config.ts'
+import {
+  beforePartial,
+  callsOfGraph,
+  cancelledResults,
+  isResult,
+  PARTIAL,
+  partialMessage,
+} from '../open-calls.ts'
 import type { Translator } from './events.ts'
 import { withVersions } from './saver-views.ts'
 import { INTERRUPT } from './snapshot.ts'

@@ -8,11 +8,11 @@ import {
   type EngineEvent,
   type EventStream,
   type Graph,
+  outsideAnyRun,
   type Projections,
   type RunOptions,
   withStorage,
 } from './graph.ts'
-import { outsideAnyRun } from './outside-any-run.ts'
 import { continuingSaver, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'

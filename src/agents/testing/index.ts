@@ -1,2 +1,10 @@
-export { approve, type Question, type ReadCall, reject, toolCallsOf } from './read.ts'
-export { type ScriptedModel, type ScriptedReply, scriptedModel } from './scripted-model.ts'
+export {
+  approve,
+  type Question,
+  type ReadCall,
+  reject,
+  type ScriptedModel,
+  type ScriptedReply,
+  scriptedModel,
+  toolCallsOf,
+} from './scripted-model.ts'

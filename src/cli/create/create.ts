@@ -2,9 +2,17 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseCommandLine } from '../options.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
-import { ABOUT, CHOICES, type Choice, type Choices, KEYS } from './choices.ts'
-import { exampleReader } from './examples.ts'
-import { install, type Manager, managerOf } from './install.ts'
+import {
+  ABOUT,
+  CHOICES,
+  type Choice,
+  type Choices,
+  exampleReader,
+  install,
+  KEYS,
+  type Manager,
+  managerOf,
+} from './choices.ts'
 import { type ProjectFiles, projectOf } from './project.ts'
 
 const CREATE_USAGE = `agentwire create [DIR]  creates a new project with a server, an agent and a test; default: my-agents

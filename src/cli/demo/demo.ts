@@ -1,9 +1,7 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
-import { openPage } from '../serve/open-page.ts'
-import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
-import { untilStopped } from '../until-stopped.ts'
+import { type ExitCode, openPage, type Terminal, UsageError, untilStopped } from '../terminal.ts'
 import { startDemo } from './server.ts'
 
 const DEMO_USAGE = `agentwire demo  serves a chat with two agents, with every protocol on one port

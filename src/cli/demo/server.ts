@@ -1,16 +1,17 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { type Served, serve } from '../../../adapters/node/serve.ts'
 import type { WebHandler } from '../../core/http/index.ts'
 import { agUi } from '../../faces/ag-ui/index.ts'
 import { aiSdk } from '../../faces/ai-sdk/index.ts'
 import { mcp } from '../../faces/mcp/index.ts'
 import { openAi } from '../../faces/openai/index.ts'
+import { anthropic, type Model, openai } from '../../models/formats/models.ts'
 import { createAgentServer } from '../../server.ts'
 import { openStorage } from '../../storage/open.ts'
 import { isMcpInstalled } from '../serve/mcp.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Terminal, UsageError } from '../terminal.ts'
 import { demoAgents } from './agents.ts'
 import { CHAT } from './page/compiled.ts'
-import { providerOf } from './provider.ts'
 import { offlineModel } from './script.ts'
 
 export interface DemoOptions {
@@ -80,4 +81,64 @@ function chat({ method }: Request): Response {
       'x-content-type-options': 'nosniff',
     },
   })
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A provider's model, and its name for the terminal. */
+interface Provided {
+  readonly label: string
+  readonly model: Model
+}
+
+/**
+ * The model of the first provider whose key is in the environment. The packages of the providers are not needed:
+ * a model wants no more of a client than one request that streams.
+ */
+function providerOf(env: Environment): Provided | undefined {
+  const { OPENAI_API_KEY, ANTHROPIC_API_KEY } = env
+  if (OPENAI_API_KEY) {
+    const name = env.OPENAI_MODEL || 'gpt-5-mini'
+    const create = requests(baseOf(env.OPENAI_BASE_URL, 'https://api.openai.com/v1'), '/chat/completions', {
+      authorization: `Bearer ${OPENAI_API_KEY}`,
+    })
+    return { label: `OpenAI’s ${name}`, model: openai(name, { chat: { completions: { create } } }) }
+  }
+  if (ANTHROPIC_API_KEY) {
+    const name = env.ANTHROPIC_MODEL || 'claude-sonnet-4-5'
+    const create = requests(baseOf(env.ANTHROPIC_BASE_URL, 'https://api.anthropic.com'), '/v1/messages', {
+      'x-api-key': ANTHROPIC_API_KEY,
+      'anthropic-version': '2023-06-01',
+    })
+    return { label: `Anthropic’s ${name}`, model: anthropic(name, { messages: { create } }) }
+  }
+  return undefined
+}
+
+function baseOf(given: string | undefined, otherwise: string): string {
+  const base = given || otherwise
+  if (URL.canParse(base)) return base.replace(/\/$/, '')
+  throw new UsageError(`The base URL of the provider must be a URL, not “${base}”.`)
+}
+
+const requests =
+  (base: string, path: string, headers: Readonly<Record<string, string>>) =>
+  async (
+    body: never,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<AsyncIterable<unknown>> => {
+    const response = await fetch(`${base}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: signal ?? null,
+    })
+    if (!response.ok)
+      throw new Error(`The provider answered with status ${response.status}: ${await response.text()}`)
+    return chunksOf(response)
+  }
+
+async function* chunksOf({ body }: Response): AsyncGenerator<unknown> {
+  const events = body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
+  for await (const { data } of events) if (data !== '[DONE]') yield JSON.parse(data)
 }

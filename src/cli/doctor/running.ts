@@ -2,8 +2,12 @@ import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isLoopback } from '../../../adapters/node/serve.ts'
-import { explain } from '../report.ts'
-import type { Check } from './check.ts'
+import { explain, type Finding } from '../report.ts'
+
+/** What a check found. `check` is stable, for programs that read the JSON. */
+export interface Check extends Finding {
+  readonly check: 'node' | 'package' | 'peer' | 'storage' | 'port' | 'server' | 'authentication' | 'streaming'
+}
 
 /** A proxy that does not buffer passes the first bytes on within milliseconds. */
 const DEADLINE_MS = 10_000

@@ -4,10 +4,9 @@ import { isRecord } from '../../messages/record.ts'
 import { ANSWER_EVENTS, createAnswerReader } from '../kit/reading/answer-reader.ts'
 import type { StartedRun } from './begin.ts'
 import type { AgUiCall } from './call.ts'
-import { type AgUiEvent, PROTOCOL_VERSION, speaksV1 } from './events.ts'
 import { interruptsOf } from './interrupts.ts'
 import { messagesIn, toClient, waitingCalls } from './messages.ts'
-import { createStateTeller, type StateWriter } from './state.ts'
+import { type AgUiEvent, createStateTeller, PROTOCOL_VERSION, type StateWriter, speaksV1 } from './state.ts'
 import { createWriter } from './write.ts'
 
 /** What a client says about itself and its run. */

@@ -1,6 +1,5 @@
 import { createPatch, type Operation, type Pointer } from 'rfc6902'
 import { sameJson } from '../../messages/record.ts'
-import type { AgUiEvent } from './events.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -52,3 +51,18 @@ function diffLongLists(before: unknown, after: unknown, pointer: Pointer): Opera
     return [{ op: 'replace', path, value: after }]
   return after.slice(before.length).map((value) => ({ op: 'add', path: `${path}/-`, value }))
 }
+
+/** An AG-UI event. Source: the specification, version 1.0, and `EventSchemas` of `@ag-ui/core` 0.0.59. */
+export interface AgUiEvent {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** The version that the server reports to clients that speak it. */
+export const PROTOCOL_VERSION = '1.0'
+
+/**
+ * Whether a client has declared version 1.0 or newer. Older clients fail on outcomes that they do not know.
+ */
+export const speaksV1 = (protocolVersion: string | undefined): boolean =>
+  protocolVersion !== undefined && Number.parseInt(protocolVersion, 10) >= 1

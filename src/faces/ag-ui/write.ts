@@ -1,7 +1,6 @@
 import { encodeBlock, type Message, type Usage } from '../../messages/index.ts'
 import { defined } from '../../messages/record.ts'
 import type { AnswerItem, CallRef, MessageRef } from '../kit/reading/answer-item.ts'
-import type { AgUiEvent } from './events.ts'
 import {
   type AgUiMessage,
   callIdOf,
@@ -11,7 +10,7 @@ import {
   resultText,
   toClient,
 } from './messages.ts'
-import type { StateWriter } from './state.ts'
+import type { AgUiEvent, StateWriter } from './state.ts'
 
 export interface Writing {
   /** The messages that the client has, or receives, before the first item. */

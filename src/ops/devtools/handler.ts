@@ -1,6 +1,5 @@
 import type { WebHandler } from '../../core/http/index.ts'
-import { standalone } from '../../faces/kit/create-face.ts'
-import type { EngineChoice, FaceOptions } from '../../faces/kit/options.ts'
+import { type EngineChoice, type FaceOptions, standalone } from '../../faces/kit/create-face.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './context.ts'
 import { createDevtoolsGroup } from './group.ts'
 

@@ -1,5 +1,5 @@
 import { equal, hold } from '../../check.ts'
-import { sse } from '../../sources.ts'
+import { sse } from '../../rules.ts'
 import { at, dataOf, idsOf, isAtRoot, rootStates, sentOf } from '../events.ts'
 import { agree, resumes, unrepeated } from '../expect.ts'
 import { type Checks, protocol, REACT, rules, rulesOf, SCHEMA, STREAM_CLIENT } from '../rule.ts'

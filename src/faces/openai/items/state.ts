@@ -1,6 +1,6 @@
 import { decodeMessage, type Message, textOf } from '../../../messages/index.ts'
+import { isSummary } from '../../../messages/message.ts'
 import { itemsOf } from '../../../messages/record.ts'
-import { isSummary } from '../../../messages/summary.ts'
 
 /** An item of a conversation. */
 export type Item = Readonly<Record<string, unknown>> & { readonly id: string }

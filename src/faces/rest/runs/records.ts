@@ -8,16 +8,14 @@ import {
 } from '../../../engine/index.ts'
 import type { ThreadResource } from '../../kit/access.ts'
 import { bodyOf, readBy } from '../../kit/body.ts'
-import { containing } from '../../kit/contains.ts'
 import { threadIdOf } from '../../kit/ids.ts'
-import { numberParam, pageHeaders, withFields } from '../../kit/lists.ts'
+import { containing, numberParam, pageHeaders, withFields } from '../../kit/lists.ts'
 import { requireThread, threadNotFound } from '../../kit/require-thread.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf } from '../frames/outcome.ts'
-import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders } from './create.ts'
+import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders, whenEnded } from './create.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
-import { whenEnded } from './wait.ts'
 import { type CancelMany, cancelManySchema, statusSchema } from './wire.ts'
 
 const MAX_PAGE = 1_000

@@ -7,8 +7,7 @@ import {
 } from '../../../engine/index.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { ProtocolError } from '../errors.ts'
-import { asChunks, type SocketChunk } from './encode.ts'
-import { fill, newSource, type Source, takeFrames } from './feed.ts'
+import { asChunks, fill, newSource, type SocketChunk, type Source, takeFrames } from './encode.ts'
 import type { SocketWriter } from './outlet.ts'
 
 /** More than any page needs: a page has two, and two for each subagent that it shows. */

@@ -1,6 +1,6 @@
 import type { Format } from '../format.ts'
 import { type Fields, fieldsOf, listOf, stringOf } from '../reading/fields.ts'
-import type { WriteRequest } from '../requests/request.ts'
+import type { WriteRequest } from '../requests/write.ts'
 import { dropUndefined } from '../writing/fields.ts'
 import { type Model, type ModelSettings, toolsOf, withInstructions } from './model.ts'
 

@@ -1,4 +1,4 @@
-import { splitDataUrl } from '../../../messages/data-url.ts'
+import { splitDataUrl } from '../../../messages/content.ts'
 import type {
   Annotation,
   ContentBlock,

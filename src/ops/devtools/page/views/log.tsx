@@ -11,8 +11,7 @@ import { createPlaces, type SpanPlace } from '../model/places.ts'
 import { rowsOf, rowWith, withInner } from '../model/spans.ts'
 import { bytesText, clockText, durationText, shortSegment } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
-import { MiddlewareToggle } from './middleware-toggle.tsx'
-import { Empty, Select, Size } from './parts.tsx'
+import { Empty, MiddlewareToggle, Select, Size } from './parts.tsx'
 import { ROW, SELECTED_ROW, useWindow } from './windowed.ts'
 
 interface LogViewProps {
