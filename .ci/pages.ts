@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
-import type { CompiledChat } from './src/cli/demo/page/compiled.ts'
-import type { CompiledPage } from './src/ops/devtools/page/compiled.ts'
+import type { CompiledChat } from '../src/cli/demo/page/compiled.ts'
+import { lazy } from '../src/core/lazy.ts'
+import type { CompiledPage } from '../src/ops/devtools/page/compiled.ts'
 
-const folderOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-const ROOT = folderOf('.')
-const DEVTOOLS = folderOf('./src/ops/devtools/page/')
-const CHAT = folderOf('./src/cli/demo/page/')
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const DEVTOOLS = `${ROOT}src/ops/devtools/page/`
+const CHAT = `${ROOT}src/cli/demo/page/`
 
-/** The modules whose exports the compiled pages take the place of. */
+/** The modules whose exports the compiled pages take the place of. A build loads them twice. */
 const MODULES: readonly (readonly [module: RegExp, text: () => Promise<string>])[] = [
   [
     /\/src\/ops\/devtools\/page\/compiled\.ts$/,
-    async () => `export const PAGE = ${JSON.stringify(await compile())}`,
+    lazy(async () => `export const PAGE = ${JSON.stringify(await compile())}`),
   ],
   [
     /\/src\/cli\/demo\/page\/compiled\.ts$/,
-    async () => `export const CHAT = ${JSON.stringify(await compileChat())}`,
+    lazy(async () => `export const CHAT = ${JSON.stringify(await compileChat())}`),
   ],
 ]
 

@@ -8,8 +8,8 @@ import {
   type RolldownOptions,
   rolldown,
 } from 'rolldown'
-import { pages } from './pages.config.ts'
-import { entry } from './tsup.config.ts'
+import { library } from './entries.mjs'
+import { pages } from './pages.ts'
 
 /** `index` exports it, and an engine without a storage loads it on demand, with nothing else in its file. */
 const MEMORY = /\/src\/storage\/(?:index|memory\/(?!on-demand|capabilities|one-database))/
@@ -32,7 +32,7 @@ const SCHEMAS = /\/node_modules\/zod\/|\/src\/faces\/(?:kit\/schema|threads\/(?:
 
 /** The file of the devtools' page, which both copies of the package know by its name. */
 const PAGE = 'devtools-page'
-const modules = { ...entry, [PAGE]: 'src/ops/devtools/page/compiled.ts' }
+const modules = { ...library, cli: 'src/cli/main.ts', [PAGE]: 'src/ops/devtools/page/compiled.ts' }
 
 const input: RolldownOptions = {
   input: modules,
@@ -70,7 +70,8 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
       ...[input.plugins].flat(),
       {
         name: SERVER,
-        resolveId: (id) => (id === SERVER ? fileURLToPath(new URL(SERVER, import.meta.url)) : undefined),
+        resolveId: (id) =>
+          id === SERVER ? fileURLToPath(new URL(`../${SERVER}`, import.meta.url)) : undefined,
         load: (id) => (id.endsWith(`/${SERVER}`) ? SERVER_CODE : undefined),
       },
     ],
@@ -185,8 +186,6 @@ const sharedFile = ([name, modules]: (typeof SHARED)[number], at: number): CodeS
   // The first file in which a module may be has it.
   priority: SHARED.length - at,
 })
-
-const { cli: _, ...library } = entry
 
 /** The page is data, a tenth of the package: the copy for CommonJS loads that of the modules. */
 const onePage: Plugin = {
