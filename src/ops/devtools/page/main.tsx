@@ -11,8 +11,6 @@ import { restoreTheme, ThemeButton } from './views/theme.tsx'
 import { ThreadView } from './views/thread.tsx'
 import { ThreadList } from './views/thread-list.tsx'
 
-/** @jsxImportSource preact */
-
 function App() {
   const [view, id, tab = 'conversation', ...place] = useRoute()
   const threadId = view === 'threads' ? id : undefined

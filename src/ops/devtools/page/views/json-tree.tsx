@@ -87,8 +87,6 @@ function Scalar({ value }: { readonly value: unknown }) {
   )
 }
 
-/** @jsxImportSource preact */
-
 const SIGNS: Readonly<Record<Change['kind'], string>> = { added: '+', removed: '−', changed: '~' }
 
 interface ChangesProps {

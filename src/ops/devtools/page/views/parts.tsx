@@ -193,7 +193,6 @@ export function JsonField({ label, rows, text, onText, otherwise, children }: Js
 export const runOption = ({ id, startedAt, status }: Span) =>
   [id, `${clockText(startedAt)} ${status} ${shortId(id)}`] as const
 
-/** @jsxImportSource preact */
 interface MiddlewareToggleProps {
   /** The noun for what is counted, in the singular. */
   readonly what: 'step' | 'event' | 'node'

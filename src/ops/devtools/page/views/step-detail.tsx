@@ -1,5 +1,4 @@
 /** @jsxImportSource preact */
-
 import { useEffect, useState } from 'preact/hooks'
 import type { ThreadDetail } from '../../wire.ts'
 import { clock, entriesIn, fetchEvents, type LogRange } from '../data/api.ts'
@@ -164,8 +163,6 @@ function contentIn(events: readonly WireEvent[], { id, namespace }: Span): reado
     return isOwn ? [params.data.content] : []
   })
 }
-
-/** @jsxImportSource preact */
 
 /** Larger values are folded until they are opened. */
 const FOLDED_BYTES = 4_096

@@ -138,8 +138,6 @@ function Stopped({ thread, onDone }: StoppedProps) {
   )
 }
 
-/** @jsxImportSource preact */
-
 interface RunsViewProps {
   readonly thread: ThreadDetail
   readonly onDone: () => void
