@@ -31,7 +31,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/messages',
     'src/models/formats',
   ],
-  'src/storage': ['src/core/options', 'src/core/errors', 'src/core/bytes', 'src/core/time', 'src/core/ids'],
+  'src/storage': [
+    'src/core/lazy',
+    'src/core/options',
+    'src/core/errors',
+    'src/core/bytes',
+    'src/core/time',
+    'src/core/ids',
+  ],
   // Requests to URLs that others have chosen.
   'src/core/egress': ['src/core/options', 'src/core/errors', 'src/core/bytes'],
   'src/storage/jobs': ['src/core/errors', 'src/core/time', 'src/storage', 'src/core/egress'],

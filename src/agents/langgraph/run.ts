@@ -1,7 +1,6 @@
 import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import type { AgentTask, RunInput, StateSnapshot } from '../agent.ts'
-import { answeringSaver, withoutRefusedAnswers } from './answered.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {
@@ -13,7 +12,7 @@ import {
   type RunOptions,
   withStorage,
 } from './graph.ts'
-import { continuingSaver, keepPartial } from './partial.ts'
+import { answeringSaver, continuingSaver, keepPartial, withoutRefusedAnswers } from './partial-state.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 

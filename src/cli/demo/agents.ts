@@ -3,10 +3,10 @@ import { defineAgent, tool } from '../../agents/function/define-agent.ts'
 import { sleep } from '../../core/time.ts'
 import { textOf } from '../../messages/index.ts'
 import type { Model } from '../../models/formats/models.ts'
-import type { ShownAgent } from './shown.ts'
+import type { DemoAgent } from './hints.ts'
 
 /** The agents that the page offers: one with a model and tools, and one that is a function. */
-export const demoAgents = (model: Model): Readonly<Record<ShownAgent['name'], Agent>> => ({
+export const demoAgents = (model: Model): Readonly<Record<DemoAgent['name'], Agent>> => ({
   assistant: defineAgent({
     name: 'assistant',
     description: 'Looks up the weather, and sends mails after you have approved them.',

@@ -32,7 +32,7 @@ export async function serverChecks(url: URL, headers: Headers): Promise<readonly
   return [authentication, await streamingCheck(asked, headers)]
 }
 
-interface Asked {
+interface Target {
   readonly url: string
   readonly threadId: string
 }
@@ -41,7 +41,7 @@ const signal = (): AbortSignal => AbortSignal.timeout(DEADLINE_MS)
 const isRefused = (status: number): boolean => status === 401 || status === 403
 
 /** Any answer, or why there is none. */
-async function readState({ url, threadId }: Asked, headers: Headers): Promise<Response | Error> {
+async function readState({ url, threadId }: Target, headers: Headers): Promise<Response | Error> {
   try {
     const response = await fetch(`${url}/threads/${threadId}/state`, { headers, signal: signal() })
     // An unread body keeps its connection.
@@ -80,7 +80,7 @@ function authenticationCheck(url: URL, anonymous: number, known: number): Check 
 }
 
 /** An event stream begins with a comment, whether or not its thread exists, and then stays open. */
-async function streamingCheck(asked: Asked, headers: Headers): Promise<Check> {
+async function streamingCheck(asked: Target, headers: Headers): Promise<Check> {
   const problem = (text: string): Check => ({ check: 'streaming', level: 'problem', text })
   const started = performance.now()
   try {
@@ -107,7 +107,7 @@ const isTimeout = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
 
 /** What a stream begins with. Not with `fetch`, which keeps the connection of a compressed stream that is aborted. */
-async function firstBytes({ url, threadId }: Asked, credentials: Headers) {
+async function firstBytes({ url, threadId }: Target, credentials: Headers) {
   const target = new URL(`${url}/threads/${threadId}/stream/events`)
   const request = (target.protocol === 'https:' ? https : http).request(target, {
     method: 'POST',

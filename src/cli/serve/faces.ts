@@ -28,7 +28,7 @@ export function facesOf(
   const agents = createAgentServer({
     engine: engineWithHeaders(engine, http.configurableHeaders),
     platform: {
-      surroundings: surroundingsOf(folder),
+      info: serverInfoOf(folder),
       // Routes of the app may be webhooks.
       webhooks: { local: (request) => served.fetch(request) },
     },
@@ -59,7 +59,7 @@ export function facesOf(
 }
 
 /** The fields of `GET /info` that come from a project's folder and the environment. */
-const surroundingsOf = (folder: string): ServerInfo => ({
+const serverInfoOf = (folder: string): ServerInfo => ({
   langgraph_js_version: langgraphVersion(folder) ?? null,
   langsmith: Boolean(process.env.LANGSMITH_API_KEY ?? process.env.LANGCHAIN_API_KEY),
 })

@@ -14,24 +14,24 @@ export const sharedState = (values: Values = {}): Values =>
 
 export interface StateWriter {
   /** The complete state the first time, then only the changes. Empty if nothing has changed. */
-  tell(values: Values): readonly AgUiEvent[]
+  delta(values: Values): readonly AgUiEvent[]
   /** The complete state, whatever the client has. */
-  tellWhole(values: Values): readonly AgUiEvent[]
+  snapshot(values: Values): readonly AgUiEvent[]
 }
 
 /** Sends the agent's state to a client. */
-export function createStateTeller(): StateWriter {
+export function createStateWriter(): StateWriter {
   let told: Values | undefined
-  const tellWhole = (values: Values): readonly AgUiEvent[] => {
+  const snapshot = (values: Values): readonly AgUiEvent[] => {
     told = sharedState(values)
     return [{ type: 'STATE_SNAPSHOT', snapshot: told }]
   }
   return {
-    tellWhole,
-    tell(values) {
+    snapshot,
+    delta(values) {
       const next = sharedState(values)
       // The page of an agent without a state may have a state of its own.
-      if (!told) return Object.keys(next).length > 0 ? tellWhole(values) : []
+      if (!told) return Object.keys(next).length > 0 ? snapshot(values) : []
       const delta = createPatch(told, next, diffLongLists)
       told = next
       return delta.length === 0 ? [] : [{ type: 'STATE_DELTA', delta }]

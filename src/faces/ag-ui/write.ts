@@ -265,11 +265,11 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
             : { type: 'SUBAGENT_ERROR', message: 'The subagent has failed.' },
         )
       case 'state':
-        return state.tell(item.values)
+        return state.delta(item.values)
       case 'retract':
         return forget(item.messages, item.calls)
       case 'gap':
-        return [...closeThings(), ...tell(messagesIn(item.values) ?? kept), ...state.tellWhole(item.values)]
+        return [...closeThings(), ...tell(messagesIn(item.values) ?? kept), ...state.snapshot(item.values)]
       default:
         return []
     }

@@ -46,7 +46,7 @@ export async function callTool(
   const tool = await findTool(asked, name)
   if (!tool) throw invalidParams(`There is no tool ${JSON.stringify(name.slice(0, 200))}.`)
   const state: unknown = asked.request.requestState()
-  if (state !== undefined) return goOn(asked, tool, String(state))
+  if (state !== undefined) return resumeCall(asked, tool, String(state))
   return begin(asked, tool, args as Fields).catch(toolError)
 }
 
@@ -94,7 +94,7 @@ const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({
 })
 
 /** The repeated call, with the client's responses to the questions. It starts no second run. */
-async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
+async function resumeCall(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
   const address = readAddress(state)
   const permitted = address && (await permittedAnswer(asked, 'runs:create', address))
   if (

@@ -10,8 +10,8 @@ import { deleteConversation, getConversation, patchConversation, postConversatio
 import { noSuchModel } from './errors.ts'
 import { deleteItem, getItem, itemsOfState, listItems, pageOf, postItems } from './items/endpoints.ts'
 import type { OpenAiContext } from './options.ts'
-import { cancelResponse, deleteResponse, getResponse, keptResponse } from './responses/kept.ts'
 import { postResponse } from './responses/post.ts'
+import { cancelResponse, deleteResponse, getResponse, storedResponse } from './responses/stored-response.ts'
 import { messagesOfRun } from './state.ts'
 import {
   chatSchema,
@@ -25,7 +25,7 @@ import {
 
 /** `GET /v1/responses/{id}/input_items`: the messages of the conversation up to the answer. */
 async function listInputItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  const { run, details, principal } = await keptResponse(context, call, 'runs:read')
+  const { run, details, principal } = await storedResponse(context, call, 'runs:read')
   const { engine } = context
   const { threadId, runId } = run
   const thread = await engine.findThread({ threadId, principal })

@@ -20,13 +20,13 @@ export interface PlatformOptions {
   /** How the webhooks of runs are delivered. Default: only to public addresses. */
   readonly webhooks?: WebhookOptions | undefined
   /** Fields of `GET /info` that the server cannot determine itself. Default: none. */
-  readonly surroundings?: ServerInfo | undefined
+  readonly info?: ServerInfo | undefined
 }
 
 export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {
   basePath: 'string',
   webhooks: WEBHOOK_OPTIONS,
-  surroundings: 'object',
+  info: 'object',
 }
 
 /** Parts to leave out, as in the section `http` of a `langgraph.json`. Default of each: false. */

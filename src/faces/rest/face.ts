@@ -27,7 +27,7 @@ import { createWebhooks } from './runs/webhooks.ts'
 /** The REST API of LangGraph's platform. */
 export function createPlatformGroup(
   setup: FaceSetup,
-  { basePath, webhooks: deliveries = {}, surroundings = {} }: PlatformOptions = {},
+  { basePath, webhooks: deliveries = {}, info = {} }: PlatformOptions = {},
   switches: PlatformSwitches = {},
 ): WebHandler {
   const { engine, authorize, onError } = setup
@@ -45,7 +45,7 @@ export function createPlatformGroup(
   return createFace<PlatformContext>(setup, {
     basePath,
     routes: routesOf(switches),
-    context: { webhooks, info: infoOf(switches, surroundings) },
+    context: { webhooks, info: infoOf(switches, info) },
     textErrors: true,
     protocolHeaders: {
       request: ['user-agent', 'x-auth-scheme', 'x-tenant-id'],

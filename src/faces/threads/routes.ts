@@ -8,7 +8,7 @@ import { type FaceCall, type FaceRow, type RouteFields, route } from '../kit/rou
 import type * as schemas from './answers.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
-import { subscribingOf } from './socket/subscribing.ts'
+import { subscriptionRequest } from './socket/subscription-request.ts'
 import type { StreamParams } from './wire.ts'
 import * as wire from './wire.ts'
 
@@ -21,7 +21,7 @@ import * as wire from './wire.ts'
  * run: the client would take the end of the run before for the end of its own.
  */
 async function postStream(context: ThreadsContext, call: FaceCall<StreamParams>): Promise<Response> {
-  const asked = subscribingOf(call.body, call.request)
+  const asked = subscriptionRequest(call.body, call.request)
   await context.commands.settled(call.threadId)
   const subscription = subscribeTo(context.engine, {
     threadId: call.threadId,

@@ -10,7 +10,13 @@ import type {
 } from './checkpointer.ts'
 import { addressOf, configOf, nextVersion, type SavedAt, throwMissing } from './config.ts'
 import { collectHistory, type DeltaHistory } from './delta-history.ts'
-import { type FindsNewest, NEWEST, type ReadTuples, type Remainder, remaindersOf } from './newest.ts'
+import {
+  type FindsNewest,
+  NEWEST,
+  type ReadTuples,
+  type Remainder,
+  remaindersOf,
+} from './newest-checkpoint.ts'
 import type { Serde } from './serde.ts'
 import { isReadOnly } from './shared.ts'
 

@@ -18,7 +18,7 @@ import {
 } from '../checkpointer/saver.ts'
 import { jsonSerde } from '../checkpointer/serde.ts'
 import { asImmutable, isImmutable } from '../checkpointer/shared.ts'
-import { inOrder, toTuple } from '../checkpointer/stored.ts'
+import { inOrder, toTuple } from '../checkpointer/stored-checkpoint.ts'
 
 export type MemoryCheckpointer = CheckpointSaver
 

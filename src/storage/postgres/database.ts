@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../core/errors.ts'
+import { once } from '../../core/lazy.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
-import { once } from '../once.ts'
 import type { SqlStatement } from '../sql/list-documents.ts'
 import type { Names } from './names.ts'
 import {

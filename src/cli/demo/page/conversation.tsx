@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { type AgentClient, useAgentStream } from '../../../clients/react/index.ts'
-import { AGENTS, type ShownAgent } from '../shown.ts'
+import { AGENTS, type DemoAgent } from '../hints.ts'
 import { Markdown } from './markdown.tsx'
 import { inWords, Question } from './question.tsx'
 
@@ -9,8 +9,8 @@ interface ConversationProps {
   readonly threadId: string | undefined
   readonly onThreadId: (threadId: string) => void
   /** The agent of a new chat. */
-  readonly agent: ShownAgent
-  readonly onAgent: (agent: ShownAgent) => void
+  readonly agent: DemoAgent
+  readonly onAgent: (agent: DemoAgent) => void
 }
 
 /** The messages of a thread, the questions of its agent, and a field to write in. */
@@ -50,8 +50,8 @@ export function Conversation({ client, threadId, onThreadId, agent, onAgent }: C
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface HintsProps {
-  readonly agent: ShownAgent
-  readonly onAgent: (agent: ShownAgent) => void
+  readonly agent: DemoAgent
+  readonly onAgent: (agent: DemoAgent) => void
   readonly onChoose: (text: string) => void
 }
 

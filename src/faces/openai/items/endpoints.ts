@@ -10,7 +10,7 @@ import { badRequest, noSuchItem } from '../errors.ts'
 import { idOf } from '../ids.ts'
 import type { OpenAiContext } from '../options.ts'
 import type { ItemsBody } from '../wire.ts'
-import { addItems, deleteKept, keptItems } from './kept.ts'
+import { addItems, deleteKept, storedItems } from './stored-items.ts'
 
 /** `GET /v1/conversations/{id}/items?limit&order&after`: newest first by default. */
 export async function listItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
@@ -49,7 +49,7 @@ export async function deleteItem(context: OpenAiContext, call: FaceCall): Promis
 }
 
 async function itemsOf({ engine }: OpenAiContext, thread: ThreadRecord): Promise<readonly Item[]> {
-  const [state, kept] = await Promise.all([engine.readState(thread), keptItems(engine, thread.threadId)])
+  const [state, kept] = await Promise.all([engine.readState(thread), storedItems(engine, thread.threadId)])
   return [...itemsOfState(state?.values.messages), ...kept]
 }
 

@@ -71,7 +71,7 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
 export async function cancelRuns({ engine }: PlatformContext, call: FaceCall<CancelMany>): Promise<Response> {
   const action = call.url.searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt'
   const { principal } = call
-  for await (const [threadId, runId] of askedRuns(engine, call, call.body)) {
+  for await (const [threadId, runId] of requestedRuns(engine, call, call.body)) {
     try {
       await engine.cancel({ threadId, runId, principal, action })
     } catch (error) {
@@ -82,7 +82,7 @@ export async function cancelRuns({ engine }: PlatformContext, call: FaceCall<Can
   return empty(204)
 }
 
-async function* askedRuns(
+async function* requestedRuns(
   engine: AgentEngine,
   { principal }: FaceCall,
   { thread_id, run_ids, status }: CancelMany,

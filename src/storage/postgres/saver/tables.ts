@@ -7,7 +7,7 @@ import type {
   StoredVersion,
   StoredWrite,
   WritesToStore,
-} from '../../checkpointer/stored.ts'
+} from '../../checkpointer/stored-checkpoint.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { fencedError } from '../../store/commit.ts'
 import { type Database, numbered, readNumbers } from '../database.ts'

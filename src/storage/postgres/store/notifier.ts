@@ -174,8 +174,6 @@ const UNTOLD_MS = 30_000
  */
 const PRESENCE = /^([?.!])(\d+)$/
 
-type Presence = ReturnType<typeof createPresence>
-
 /**
  * Tracks which processes listen to the notification channel, so that nothing is sent while none does. Each
  * process reports when it starts to listen, and again with each ping. A process that does not receive its own

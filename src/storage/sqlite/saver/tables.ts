@@ -1,5 +1,5 @@
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
-import type { StoredCheckpoint } from '../../checkpointer/stored.ts'
+import type { StoredCheckpoint } from '../../checkpointer/stored-checkpoint.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { checkFence, fencedError } from '../../store/commit.ts'
 import { fromText, toText } from '../../text.ts'

@@ -2,7 +2,7 @@
 import type { AgentGraph, GraphAnswer, ThreadDetail } from '../../wire.ts'
 import type { ApiError } from '../data/api.ts'
 import { routeTo, select, usePolled } from '../data/hooks.ts'
-import { useBreakpoints, useSwitch } from '../data/remembered.ts'
+import { useBreakpoints, useSwitch } from '../data/local-settings.ts'
 import { useLayout } from '../data/use-camera.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { stoppingNodes } from '../model/breakpoints.ts'

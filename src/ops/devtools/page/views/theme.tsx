@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { useState } from 'preact/hooks'
-import { remember, remembered } from '../data/remembered.ts'
+import { remember, remembered } from '../data/local-settings.ts'
 
 type Theme = 'auto' | 'light' | 'dark'
 

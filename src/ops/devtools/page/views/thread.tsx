@@ -124,14 +124,14 @@ function Stopped({ thread, onDone }: StoppedProps) {
   const path = `${threadPath(thread.thread_id)}/checkpoints?limit=1`
   const { data } = useAsked<readonly CheckpointRow[]>(path, thread.log.head)
   const next = data?.[0]?.next ?? []
-  const goOn = async () => {
+  const resume = async () => {
     await startRun(thread, { input: null })
     onDone()
   }
   return (
     <p class="stopped line wrap">
       <span role="status">Stopped at a breakpoint{next.length > 0 && `, before ${next.join(', ')}`}</span>
-      <Action kind="primary" run={goOn}>
+      <Action kind="primary" run={resume}>
         Continue
       </Action>
     </p>

@@ -2,7 +2,7 @@ import type { ThreadSubscription } from '../../../engine/index.ts'
 import type { StreamParams } from '../wire.ts'
 
 /** The parameters of a client that opens a stream or subscribes on a socket. */
-export function subscribingOf(
+export function subscriptionRequest(
   params: StreamParams,
   request: Request,
 ): Pick<ThreadSubscription, 'filter' | 'since' | 'lastEventId'> {

@@ -30,7 +30,7 @@ export interface ApprovalRequest {
  *
  * @param calls The answer's calls without a result.
  */
-export function askedOf(
+export function openQuestions(
   questions: readonly Question[],
   calls: Iterable<OpenCall>,
   { ofClient }: Shape,
@@ -53,7 +53,7 @@ export function askedOf(
 }
 
 /** The parts of an answer with its open questions. */
-export function withAsked(
+export function withQuestions(
   parts: readonly ChatPart[],
   asked: readonly OpenQuestion[],
   shape: Shape,
@@ -92,7 +92,7 @@ export interface Reply {
  * The answers that a page gives: with approvals, with tool outputs, and by question id in `resume`. A
  * question with several decisions counts as answered when all of them are there.
  */
-export function givenAnswers(
+export function replyOf(
   asked: readonly OpenQuestion[],
   message: SentMessage | undefined,
   resume: Readonly<Record<string, unknown>> = {},

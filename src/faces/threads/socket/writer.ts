@@ -13,10 +13,10 @@ export interface SocketWriter {
   /** Closes the socket with a close code. Later calls have no effect. */
   end(code: number, reason: string): void
   /** The socket was closed. */
-  lost(): void
+  onClosed(): void
 }
 
-export function createOutlet(peer: SocketPeer): SocketWriter {
+export function createSocketWriter(peer: SocketPeer): SocketWriter {
   let ended = false
   let room: Promise<void> | undefined
   let makeRoom = () => {}
@@ -24,7 +24,7 @@ export function createOutlet(peer: SocketPeer): SocketWriter {
     room = undefined
     makeRoom()
   }
-  const lost = () => {
+  const onClosed = () => {
     ended = true
     drained()
   }
@@ -33,7 +33,7 @@ export function createOutlet(peer: SocketPeer): SocketWriter {
     try {
       if (!frames || peer.send(frames)) return
     } catch {
-      return void lost() // The socket is closed, and its host will notify the session.
+      return void onClosed() // The socket is closed, and its host will notify the session.
     }
     room = new Promise((resolve) => {
       makeRoom = resolve
@@ -52,9 +52,9 @@ export function createOutlet(peer: SocketPeer): SocketWriter {
     drained,
     end(code, reason) {
       if (ended) return
-      lost()
+      onClosed()
       peer.close(code, reason)
     },
-    lost,
+    onClosed,
   }
 }

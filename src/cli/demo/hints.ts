@@ -12,4 +12,4 @@ export const AGENTS = [
   { name: 'echo', hints: ['Hello there', 'Ask me something.'] },
 ] as const
 
-export type ShownAgent = (typeof AGENTS)[number]
+export type DemoAgent = (typeof AGENTS)[number]

@@ -14,12 +14,12 @@ const COLLECTION = 'openai_items'
 
 const MAX_KEPT = 1_000
 
-export type KeptItem = Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string }
+export type StoredItem = Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string }
 
 /** The items, in the order in which they were added. */
-export async function keptItems(engine: AgentEngine, threadId: string): Promise<readonly KeptItem[]> {
+export async function storedItems(engine: AgentEngine, threadId: string): Promise<readonly StoredItem[]> {
   const { docs } = await internalsOf(engine).store.list(COLLECTION, { partition: threadId, limit: MAX_KEPT })
-  return docs.map(({ value }) => value as unknown as KeptItem)
+  return docs.map(({ value }) => value as unknown as StoredItem)
 }
 
 /** Adds items, with an id each. Throws 404 if the conversation is deleted in the meantime. */
@@ -27,9 +27,9 @@ export async function addItems(
   engine: AgentEngine,
   threadId: string,
   given: readonly InputItem[],
-): Promise<readonly KeptItem[]> {
+): Promise<readonly StoredItem[]> {
   const { store } = internalsOf(engine)
-  if ((await keptItems(engine, threadId)).length + given.length > MAX_KEPT)
+  if ((await storedItems(engine, threadId)).length + given.length > MAX_KEPT)
     throw badRequest(`items: a conversation keeps at most ${MAX_KEPT} items that no response has taken.`)
   const items = given.map(keptItem)
   const ops = items.map(
@@ -66,10 +66,10 @@ export async function deleteKept(engine: AgentEngine, threadId: string, id: stri
 }
 
 /** Removes items that become part of a run's input. */
-export const takeItems = (items: readonly Pick<KeptItem, 'id'>[]): readonly Op[] =>
+export const takeItems = (items: readonly Pick<StoredItem, 'id'>[]): readonly Op[] =>
   items.map(({ id }) => ({ op: 'delete', collection: COLLECTION, id }))
 
-function keptItem(item: InputItem): KeptItem {
+function keptItem(item: InputItem): StoredItem {
   const { type = 'message', content } = item
   const text = item.role === 'assistant' ? 'output_text' : 'input_text'
   return {

@@ -23,7 +23,7 @@ interface StoredResponse {
 }
 
 /** The response that a path names, if the caller is permitted to use it. Throws 404. */
-export async function keptResponse(
+export async function storedResponse(
   { engine, authorize }: OpenAiContext,
   call: FaceCall,
   action: ThreadAction,
@@ -44,8 +44,8 @@ const isEnded = ({ status }: RunRecord): boolean => status !== 'pending' && stat
  * `GET /v1/responses/{id}?stream&starting_after`: the response, or its past and future events from the log.
  */
 export async function getResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  if (!isSet(call, 'stream')) return present(context, call, await keptResponse(context, call, 'runs:read'))
-  const kept = await keptResponse(context, call, 'threads:stream')
+  if (!isSet(call, 'stream')) return present(context, call, await storedResponse(context, call, 'runs:read'))
+  const kept = await storedResponse(context, call, 'threads:stream')
   const { run, details, principal } = kept
   const after = startingAfter(call)
   const reading = await readingOf(context, run)
@@ -96,7 +96,7 @@ async function present(
  * that has ended.
  */
 export async function cancelResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  const kept = await keptResponse(context, call, 'runs:cancel')
+  const kept = await storedResponse(context, call, 'runs:cancel')
   const { principal, run } = kept
   const named = { threadId: run.threadId, principal, runId: run.runId }
   if (!isEnded(run)) {
@@ -109,7 +109,7 @@ export async function cancelResponse(context: OpenAiContext, call: FaceCall): Pr
 
 /** `DELETE /v1/responses/{id}`: deletes the thread with its last run. */
 export async function deleteResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  const { id, principal, run } = await keptResponse(context, call, 'runs:delete')
+  const { id, principal, run } = await storedResponse(context, call, 'runs:delete')
   const { engine } = context
   const { threadId, runId } = run
   const isOfConversation = Object(run.details).echo?.conversation != null
