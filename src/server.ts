@@ -1,6 +1,6 @@
 import { AgentwireError } from './core/errors.ts'
 import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './core/http/index.ts'
-import { saidOpen } from './core/http/warn-open.ts'
+import { saidOpen } from './core/http/security.ts'
 import type { OptionTable } from './core/options.ts'
 import { VERSION } from './core/version.ts'
 import { type AgentEngine, internalsOf } from './engine/index.ts'

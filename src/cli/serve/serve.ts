@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { isLoopback } from '../../../adapters/node/serve.ts'
 import { AgentwireError } from '../../core/errors.ts'
-import { saidOpen } from '../../core/http/warn-open.ts'
+import { saidOpen } from '../../core/http/security.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError, untilStopped } from '../terminal.ts'

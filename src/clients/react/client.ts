@@ -1,7 +1,7 @@
+import { uniqueId } from './environment.ts'
 import { type Observable, observable } from './observable.ts'
 import { threadRequests } from './requests.ts'
 import { createThreadStore, type ThreadStore } from './threads.ts'
-import { uniqueId } from './unique-id.ts'
 
 export interface AgentClientOptions {
   /** The URL where the server is mounted, such as `https://example.com/agents`. */

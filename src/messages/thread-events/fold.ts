@@ -1,9 +1,8 @@
 import { createAccumulator } from '../accumulator.ts'
 import { createMessageDecoder, decodeMessage, type Message } from '../index.ts'
 import { isRecord } from '../record.ts'
-import { createCallScopes } from './call-scopes.ts'
 import type { EventData, LifecycleData, LogGap, ThreadEvent, ToolData } from './event-data.ts'
-import { createOpenMessages, isEnd } from './open-messages.ts'
+import { createCallScopes, createOpenMessages, isEnd } from './open-messages.ts'
 
 /** A message of a thread, as far as it is written. */
 export interface FoldedMessage {

@@ -1,4 +1,3 @@
-export { createCallScopes } from './call-scopes.ts'
 export {
   type AgentEvent,
   agentEvent,
@@ -25,4 +24,4 @@ export {
   type FoldedToolCall,
   toolMessageOf,
 } from './fold.ts'
-export { createOpenMessages, isEnd } from './open-messages.ts'
+export { createCallScopes, createOpenMessages, isEnd } from './open-messages.ts'

@@ -2,9 +2,8 @@ import { AgentwireError } from '../../core/errors.ts'
 import { once } from '../../core/lazy.ts'
 import { inTime, Late } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
-import type { Argument, Connection, Receive } from './connection.ts'
+import type { Argument, Connection, Receive, Script } from './connection.ts'
 import type { Keys } from './keys.ts'
-import type { Script } from './script.ts'
 
 interface Call {
   readonly script: Script

@@ -1,9 +1,8 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditThread } from '../context.ts'
 import { at, checkpointOf, listOf, rootStates } from '../events.ts'
-import { accepted, mentions } from '../expect.ts'
+import { accepted, isState, mentions } from '../expect.ts'
 import { type Checks, EXAMPLES, REACT, rules, rulesOf, THREAD_CLIENT } from '../rule.ts'
-import { isState } from '../shapes.ts'
 
 const { must, should } = rules(THREAD_CLIENT)
 

@@ -1,5 +1,4 @@
-import { fieldsOf, listOf } from '../reading/fields.ts'
-import { dropUndefined } from '../writing/fields.ts'
+import { dropUndefined, fieldsOf, listOf } from '../fields.ts'
 import { type Ask, type ModelAnswer, type ToolSchema, toolsOf } from './model.ts'
 
 /** The part of `new Anthropic()` that is called. Those of Vertex and Bedrock have it, too. */

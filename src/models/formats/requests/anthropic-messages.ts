@@ -1,7 +1,6 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { fieldsOf, listOf } from '../reading/fields.ts'
-import { dropUndefined, nonEmpty } from '../writing/fields.ts'
+import { dropUndefined, fieldsOf, listOf, nonEmpty } from '../fields.ts'
 import { contentOfFile, isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {

@@ -1,15 +1,50 @@
 /** @jsxImportSource preact */
 import { render } from 'preact'
+import { useState } from 'preact/hooks'
 import type { ThreadsPage } from '../wire.ts'
 import { routeTo, useConnection, usePolled, useRoute } from './data/hooks.ts'
 import { listenToKeys } from './data/keys.ts'
+import { remember, remembered } from './data/local-settings.ts'
 import { CompareView } from './views/compare.tsx'
 import { NewThread } from './views/composer.tsx'
 import { Empty } from './views/parts.tsx'
 import { ServerView } from './views/server.tsx'
-import { restoreTheme, ThemeButton } from './views/theme.tsx'
 import { ThreadView } from './views/thread.tsx'
 import { ThreadList } from './views/thread-list.tsx'
+
+type Theme = 'auto' | 'light' | 'dark'
+
+const NAME = 'theme'
+const NEXT: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
+
+const isTheme = (text: string | null): text is Theme => text !== null && Object.hasOwn(NEXT, text)
+
+function stored(): Theme {
+  const text = remembered(NAME)
+  return isTheme(text) ? text : 'auto'
+}
+
+function apply(theme: Theme): void {
+  document.documentElement.dataset.theme = theme
+}
+
+const restoreTheme = (): void => apply(stored())
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(stored)
+  const change = () => {
+    const next = NEXT[theme]
+    setTheme(next)
+    apply(next)
+    remember(NAME, next)
+  }
+  return (
+    <button type="button" class="quiet" onClick={change} title="Change the colours">
+      {{ auto: '◐', light: '☀', dark: '☾' }[theme]} <span class="wide">{theme}</span>
+      <span class="hidden"> colours</span>
+    </button>
+  )
+}
 
 function App() {
   const [view, id, tab = 'conversation', ...place] = useRoute()

@@ -1,5 +1,5 @@
+import { script } from '../connection.ts'
 import type { Database } from '../database.ts'
-import { script } from '../script.ts'
 import { type Entry, pairsOf, toUtf8 } from './entries.ts'
 
 export interface Due {

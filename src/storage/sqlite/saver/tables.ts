@@ -5,7 +5,7 @@ import { checkFence, fencedError } from '../../store/commit.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { Database } from '../database.ts'
-import { loadPartition } from '../store/partitions.ts'
+import { loadPartition } from '../store/documents.ts'
 import {
   hasParent,
   keepOnly,

@@ -15,9 +15,8 @@ import { fromText, toText } from '../../text.ts'
 import { bytesOf, type Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
 import { commit } from './commit.ts'
-import { documentSchema, loadDocument, removeDocuments, toDoc } from './documents.ts'
+import { documentSchema, loadDocument, loadPartition, removeDocuments, toDoc, toLease } from './documents.ts'
 import type { Notifier } from './notifier.ts'
-import { loadPartition, toLease } from './partitions.ts'
 
 const SWEEP_BATCH = 500
 

@@ -1,7 +1,7 @@
-import { AgentwireError } from '../../core/errors.ts'
-import { type ContentBlock, type Message, type MessageEvent, textOf } from '../../messages/index.ts'
-import type { Model, ModelInput } from '../../models/formats/calls/model.ts'
-import type { Format } from '../../models/formats/format.ts'
+import { AgentwireError } from '../core/errors.ts'
+import { type ContentBlock, type Message, type MessageEvent, textOf } from '../messages/index.ts'
+import type { Model, ModelInput } from '../models/formats/calls/model.ts'
+import type { Format } from '../models/formats/format.ts'
 
 /** An answer of a scripted model: a text, a text and tool calls, or an error with which the call fails. */
 export type ScriptedReply =
