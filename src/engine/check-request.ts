@@ -48,7 +48,7 @@ const tables = /* @__PURE__ */ lazy(() => {
     details: 'any',
     temporary: 'boolean',
     ttl: 'object',
-    extraOps: 'function',
+    extraOps: 'list',
     runId: 'string',
     threadMetadata: 'object',
     threadConfig: 'object',

@@ -98,8 +98,8 @@ export interface RunRequest extends ThreadAddress {
    * kept.
    */
   readonly ttl?: ThreadTtl | undefined
-  /** Returns additional writes for the commit that records the run, in its thread's partition. */
-  readonly extraOps?: ((runId: string) => readonly Op[]) | undefined
+  /** Additional writes of the commit that records the run, in its thread's partition. */
+  readonly extraOps?: readonly Op[] | undefined
   /** The id of the run, a new UUID version 7. Default: created by the engine. */
   readonly runId?: string | undefined
   /** Merged into the metadata of the thread, even if the run does not create it. */

@@ -161,7 +161,7 @@ async function admit(
   const receipt: RunReceipt = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = {
     guards: known.guards,
-    ops: [...putReceipt(command, receipt), ...(request.extraOps?.(runId) ?? [])],
+    ops: [...putReceipt(command, receipt), ...(request.extraOps ?? [])],
   }
   const changed: ThreadRecord = {
     ...thread,

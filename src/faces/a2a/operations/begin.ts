@@ -271,10 +271,11 @@ async function continueTask(
     answer: { messageId: message.messageId, parts: message.parts, metadata: message.metadata },
   }
   const task = following(call, threadId)
+  const runId = uuid7()
   const answer = answers
     ? await engine.follow({
         ...task,
-        respond: { ...run, answers, extraOps: (runId) => [putAnswered(runId, turn)] },
+        respond: { ...run, runId, answers, extraOps: [putAnswered(runId, turn)] },
       })
     : await engine.follow({ ...task, start: { ...run, assistantId, input: inputOf(message, agent) } })
   return { call, answer, found: { contextId, ...answer.found } }

@@ -69,6 +69,7 @@ export async function postChat(context: OpenAiContext, asked: FaceCall<ChatBody>
     includeUsage: body.stream_options?.include_usage ?? false,
   }
   if (asksAgain !== undefined) return askAgain(head, body, asksAgain)
+  const runId = uuid7()
   const details: ChatDetails = { object: 'chat.completion', request, after: head.after, isKept }
   const begun =
     (await startedBefore(context, call, order.place.look?.thread, request)) ??
@@ -83,7 +84,8 @@ export async function postChat(context: OpenAiContext, asked: FaceCall<ChatBody>
       isKept,
       command,
       metadata,
-      ...(turn !== undefined && { extraOps: (runId: string) => putTurn(turn, runId) }),
+      runId,
+      ...(turn !== undefined && { extraOps: putTurn(turn, runId) }),
     }))
   return answered(context, call, body, begun, { ...head, ...whenOf(begun) }, isKept || command !== undefined)
 }

@@ -1,4 +1,5 @@
 import { json } from '../../../core/http/index.ts'
+import { uuid7 } from '../../../core/ids.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
 import { lookAtThread, type ThreadLook } from '../../../engine/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
@@ -80,7 +81,8 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall<Respo
       isKept: store,
       command,
       metadata,
-      ...(added.length > 0 && { extraOps: () => takeItems(added) }),
+      runId: uuid7(),
+      ...(added.length > 0 && { extraOps: takeItems(added) }),
     }))
   const writer = createResponseWriter(headOf(begun, details))
   const leaving = {

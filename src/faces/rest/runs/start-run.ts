@@ -62,8 +62,8 @@ export async function planRun(
   const { request } = order
   const isOfOwnThread = order.threadId === undefined
   // The run and its thread have the same id, so the run id is enough to find both.
-  const ownId = isOfOwnThread ? uuid7() : undefined
-  const threadId = ownId ?? threadIdOf(order.threadId)
+  const runId = uuid7()
+  const threadId = order.threadId === undefined ? runId : threadIdOf(order.threadId)
   // Only this request knows the thread, so its metadata need not match a filter. Assistants must.
   const principal = isOfOwnThread ? withoutMetadataFilter(order.principal) : order.principal
   const look = isOfOwnThread
@@ -88,7 +88,7 @@ export async function planRun(
     request,
     command: order.key,
     looked: look,
-    runId: ownId,
+    runId,
     traceparent: request?.headers.get('traceparent'),
     assistantId: assistant.graphId,
     checkpointId: checkpointOf(body),
@@ -106,9 +106,7 @@ export async function planRun(
     threadMetadata: { graph_id: assistant.graphId, assistant_id: assistant.assistantId },
     threadConfig: settings.config,
     ...(webhook !== undefined && {
-      extraOps: (runId: string) => [
-        webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted }),
-      ],
+      extraOps: [webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted })],
     }),
   }
 
