@@ -38,7 +38,6 @@ const tables = /* @__PURE__ */ lazy(() => {
     config: CONFIG,
     classic: 'object',
     context: 'object',
-    settingsOf: 'function',
     settingsFrom: 'string',
     title: 'string',
     metadata: 'object',
@@ -55,7 +54,6 @@ const tables = /* @__PURE__ */ lazy(() => {
     request: 'object',
     traceparent: 'string',
     permit: 'function',
-    accept: 'function',
     looked: 'object',
   }
 

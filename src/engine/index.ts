@@ -71,6 +71,7 @@ export {
   type ThreadTtl,
   unanswered,
 } from './records/records.ts'
+export { retryConflicts } from './records/update.ts'
 export type {
   Answers,
   NewThreadRequest,

@@ -65,10 +65,6 @@ export interface RunRequest extends ThreadAddress {
   readonly classic?: StreamModesRun | undefined
   /** The runtime context that the caller requests. Keys from the agent's own `context` take precedence. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
-  /** Returns `config`, `context` and `settingsFrom` if they depend on the thread. Called once, before the run is accepted. */
-  readonly settingsOf?:
-    | ((thread: ThreadRecord) => Promise<Pick<RunRequest, 'config' | 'context' | 'settingsFrom'>>)
-    | undefined
   /** The thread's title, if it has none yet. */
   readonly title?: string | undefined
   /** The metadata of the thread, if the run creates it. */
@@ -120,11 +116,10 @@ export interface RunRequest extends ThreadAddress {
    * Throws if the caller may not run it. Routes set it. Default: every agent may run.
    */
   readonly permit?: PermitRun | undefined
-  /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
-  readonly accept?: ((thread: ThreadRecord) => void | Promise<void>) | undefined
   /**
-   * The result of a `lookAtThread` call that was just made, with the same `command`. Default: the thread is
-   * read.
+   * The look at the thread, with the same `command`, on which this request was decided: nothing of it is read
+   * again. Throws `ConflictError` if the thread has changed since; `retryConflicts` then looks and decides again.
+   * Default: the thread is read, and again after a conflict.
    */
   readonly looked?: ThreadLook | undefined
 }
@@ -207,8 +202,8 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly title?: string | undefined
   /** The idempotency key: a repeated request does not write a second checkpoint. */
   readonly command?: CommandKey | undefined
-  /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
-  readonly accept?: ((thread: ThreadRecord) => void | Promise<void>) | undefined
+  /** As in `RunRequest`. */
+  readonly looked?: ThreadLook | undefined
 }
 
 /** A run that was accepted. */

@@ -4,6 +4,7 @@ import { uuid7 } from '../../core/ids.ts'
 import { accessOf, reaches } from '../../core/principal.ts'
 import { isRecord } from '../../messages/record.ts'
 import { isHeld } from '../../storage/coordination/leases.ts'
+import { ConflictError } from '../../storage/errors.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
@@ -57,10 +58,9 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
     isFirst = false
     return admit(context, request, configFor, seen)
   }
-  return commandInTime(
-    context,
-    joinAnswer(context, request).then(() => retryConflicts(attempt)),
-  )
+  // What was decided on a look is decided again by the caller.
+  const accepted = () => (request.looked ? attempt() : retryConflicts(attempt))
+  return commandInTime(context, joinAnswer(context, request).then(accepted))
 }
 
 export const startRun = async (context: RunContext, request: StartRequest): Promise<RunReceipt> =>
@@ -101,9 +101,8 @@ async function configOf(
   asked: StartRequest,
   isNewThread: boolean,
 ): Promise<StoredConfig> {
-  const { threadId, principal = null, request, start } = asked
-  const settings = (await asked.settingsOf?.(thread)) ?? asked
-  const { config = { configurable: {} }, context, settingsFrom } = settings
+  const { threadId, principal = null, request, start, context, settingsFrom } = asked
+  const { config = { configurable: {} } } = asked
   if (settingsFrom !== undefined) await permitted(asked, thread, settingsFrom, isNewThread)
   if (config.context !== undefined) return config
   const input = start.kind === 'input' ? start.value : undefined
@@ -138,7 +137,6 @@ async function admit(
   const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
-  await request.accept?.(thread)
   if (typeof checkpointId === 'string') {
     const at = { threadId, checkpointId, checkpointNs: request.config?.checkpointNs }
     const checkpointer = checkpointerOf(context, agent)
@@ -147,7 +145,7 @@ async function admit(
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
     await context.recover(threadId)
-    return admit(context, request, configFor)
+    throw new ConflictError('The run of the thread was lost.')
   }
 
   const busy = held || thread.queue.length > 0

@@ -8,6 +8,7 @@ import {
   openQuestions,
   questionsBeforeInput,
   receiptIn,
+  retryConflicts,
 } from '../../engine/index.ts'
 import { encodeMessage, type Message } from '../../messages/index.ts'
 import { defined, type Fields, filterFields, isRecord, sameJson } from '../../messages/record.ts'
@@ -37,7 +38,13 @@ export interface StartedRun {
  * Starts the run that a client requests. Returns undefined if there is nothing to start: the client has not
  * answered all open questions of the thread, or it only answers a question that is no longer open.
  */
-export async function begin(
+export const begin = (
+  call: AgUiCall,
+  input: RunInput,
+  signal: AbortSignal,
+): Promise<StartedRun | undefined> => retryConflicts(() => beginOnce(call, input, signal))
+
+async function beginOnce(
   { context, call, agent, assistantId, assistant, metadata }: AgUiCall,
   input: RunInput,
   signal: AbortSignal,

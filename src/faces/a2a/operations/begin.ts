@@ -11,6 +11,7 @@ import {
   RunError,
   type RunReceipt,
   receiptIn,
+  retryConflicts,
   type ThreadLook,
   type ThreadRecord,
 } from '../../../engine/index.ts'
@@ -52,7 +53,7 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Sta
   const { messageId } = request.message
   if (messageId.length > MAX_ID) throw wrongMessageId(`expected at most ${MAX_ID} characters`)
   const command = await keyOf(request.message)
-  const begun = await startOrContinue(call, request, command).catch((error) => {
+  const begun = await retryConflicts(() => startOrContinue(call, request, command)).catch((error) => {
     const isReused = error instanceof RunError && error.code === 'key_reused'
     throw isReused
       ? wrongMessageId(

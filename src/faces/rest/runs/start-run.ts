@@ -10,6 +10,7 @@ import {
   RunError,
   type RunReceipt,
   type RunRequest,
+  retryConflicts,
 } from '../../../engine/index.ts'
 import type { Json } from '../../../storage/store/store.ts'
 import { threadIdOf } from '../../kit/ids.ts'
@@ -46,11 +47,11 @@ export interface StartedRun extends RunReceipt {
 }
 
 /** Starts the run of a REST body. A rejected request changes nothing. Throws `HttpError` and `RunError`. */
-export const startPlatformRun = async (
+export const startPlatformRun = (
   context: StartContext,
   order: RunOrder,
   body: RunCreate,
-): Promise<StartedRun> => (await planRun(context, order, body))()
+): Promise<StartedRun> => retryConflicts(async () => (await planRun(context, order, body))())
 
 /** Validates a body, and returns a function that starts its run. */
 export async function planRun(
