@@ -51,21 +51,21 @@ export async function conversationOf(address: ContextAddress): Promise<Conversat
   const named = isThreadId(contextId) ? await conversationIn(address, contextId) : undefined
   if (named?.thread && isOf(engine, named.thread, assistantId)) return named
   const apart = own ?? (await derivedThread(address))
-  if (apart.thread || named?.thread || own) return apart
-  return named ?? { contextId, threadId: contextId, thread: undefined }
+  // The id may belong to another caller, or to a thread of another assistant.
+  return own || apart.thread || !named || named.look.isTaken ? apart : named
 }
 
 /** The context in the thread with this id. */
 async function conversationIn(
   { engine, principal, contextId, command, answerId }: ContextAddress,
   threadId: string,
-): Promise<Conversation> {
+): Promise<Conversation & { readonly look: ThreadLook }> {
   const look = await lookAtThread(engine, { threadId, principal, command, answerId })
   return { contextId, threadId, thread: look.thread, look }
 }
 
 /** The context in a separate thread, for an id that another owner has. */
-export async function derivedThread(address: ContextAddress): Promise<Conversation> {
+async function derivedThread(address: ContextAddress): ReturnType<typeof conversationIn> {
   const { principal, assistantId, contextId } = address
   return conversationIn(address, await uuidOf(['a2a', namesOwnerOf(principal), assistantId, contextId]))
 }
