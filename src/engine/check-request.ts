@@ -53,7 +53,6 @@ const tables = /* @__PURE__ */ lazy(() => {
     threadConfig: 'object',
     request: 'object',
     traceparent: 'string',
-    permit: 'function',
     looked: 'object',
   }
 

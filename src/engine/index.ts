@@ -1,4 +1,4 @@
-export type { AgentEngine, ThreadList } from './agent-engine.ts'
+export type { AgentEngine, ServedEngine, ThreadList } from './agent-engine.ts'
 export type { Answer, AnswerEnd, BeginAnswer, FindAnswer, FollowOptions } from './answers/answer.ts'
 export type { AnswerQuery, FoundAnswer } from './answers/find.ts'
 export type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
@@ -75,7 +75,6 @@ export { retryConflicts } from './records/update.ts'
 export type {
   Answers,
   NewThreadRequest,
-  PermitRun,
   RunRequest,
   RunResult,
   StateWriteRequest,

@@ -24,20 +24,6 @@ export interface ThreadAddress {
   readonly principal?: Principal | null | undefined
 }
 
-/** Throws if a caller may not run this assistant on this thread, otherwise returns the limits. */
-export type PermitRun = (run: {
-  readonly threadId: string
-  /** The id of the agent, or the UUID of the assistant with the run's settings. */
-  readonly assistantId: string
-  /** Whether the run creates the thread. */
-  readonly isNewThread: boolean
-}) => Promise<{
-  /** The caller with its limits. */
-  readonly principal: Principal | null
-  /** The metadata of a thread that the run creates, in addition to its own. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-}>
-
 /** A run to start. */
 export interface RunRequest extends ThreadAddress {
   /** Default: the thread's assistant, otherwise the engine's default. */
@@ -107,15 +93,10 @@ export interface RunRequest extends ThreadAddress {
   /** The W3C `traceparent` of the request. */
   readonly traceparent?: string | null | undefined
   /**
-   * The UUID of the assistant that `config` and `context` come from, for `permit`. Default: the agent's own
-   * settings.
+   * The UUID of the assistant that `config` and `context` come from, which permission checks of faces ask about.
+   * Default: the agent's own settings.
    */
   readonly settingsFrom?: string | undefined
-  /**
-   * Asked before anything is changed, with what really runs: the agent, and the assistant with its settings.
-   * Throws if the caller may not run it. Routes set it. Default: every agent may run.
-   */
-  readonly permit?: PermitRun | undefined
   /**
    * The look at the thread, with the same `command`, on which this request was decided: nothing of it is read
    * again. Throws `ConflictError` if the thread has changed since; `retryConflicts` then looks and decides again.

@@ -1,7 +1,7 @@
 import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../core/ids.ts'
-import { accessOf, reaches } from '../../core/principal.ts'
+import { reaches } from '../../core/principal.ts'
 import { isRecord } from '../../messages/record.ts'
 import { isHeld } from '../../storage/coordination/leases.ts'
 import { ConflictError } from '../../storage/errors.ts'
@@ -49,8 +49,7 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
-  const configFor: ConfigFor = (agent, thread, isNewThread) =>
-    (config ??= configOf(agent, thread, request, isNewThread))
+  const configFor: ConfigFor = (agent) => (config ??= configOf(agent, request))
   let isFirst = true
   const attempt = async (): Promise<AcceptedRun> => {
     const seen = isFirst ? await seenOf(context, request) : undefined
@@ -78,32 +77,12 @@ async function seenOf(
 /** The state of a partition before its first commit. */
 const NEVER = { head: 0, firstRetained: 1, token: 0, lease: undefined }
 
-type ConfigFor = (agent: Agent, thread: ThreadRecord, isNewThread: boolean) => Promise<StoredConfig>
-
-/** The thread as the caller may use it with this assistant. Throws if it may not. */
-async function permitted(
-  { permit, threadId }: StartRequest,
-  thread: ThreadRecord,
-  assistantId: string,
-  isNewThread: boolean,
-): Promise<ThreadRecord> {
-  if (!permit) return thread
-  const { principal, metadata } = await permit({ threadId, assistantId, isNewThread })
-  if (isNewThread) return metadata ? { ...thread, metadata: { ...thread.metadata, ...metadata } } : thread
-  if (!reaches(accessOf(principal), thread)) throw noSuchThread(threadId)
-  return thread
-}
+type ConfigFor = (agent: Agent) => Promise<StoredConfig>
 
 /** The config of the run, with the context that its agent reads from the request. */
-async function configOf(
-  agent: Agent,
-  thread: ThreadRecord,
-  asked: StartRequest,
-  isNewThread: boolean,
-): Promise<StoredConfig> {
-  const { threadId, principal = null, request, start, context, settingsFrom } = asked
+async function configOf(agent: Agent, asked: StartRequest): Promise<StoredConfig> {
+  const { threadId, principal = null, request, start, context } = asked
   const { config = { configurable: {} } } = asked
-  if (settingsFrom !== undefined) await permitted(asked, thread, settingsFrom, isNewThread)
   if (config.context !== undefined) return config
   const input = start.kind === 'input' ? start.value : undefined
   const made = toJson(await agent.context?.({ threadId, principal, request, input }))
@@ -125,15 +104,14 @@ async function admit(
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
-  const found: ThreadRecord = usable ?? {
+  const thread: ThreadRecord = usable ?? {
     ...newThread(threadId, request.owner, state.now),
     metadata: boundedMetadata(request.metadata ?? {}),
     ...(request.temporary && { temporary: true }),
     ...(request.ttl && { ttl: request.ttl }),
   }
-  const assistantId = assistantOf(context, found, request)
+  const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
-  const thread = await permitted(request, found, assistantId, !read)
   const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
@@ -152,7 +130,7 @@ async function admit(
   const start = await answerWithInput(context, thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = await requireOpen(context, thread, start)
-  const config = await configFor(agent, thread, !read)
+  const config = await configFor(agent)
   const runId = request.runId ?? uuid7()
   const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)

@@ -1,5 +1,5 @@
 import type { WebHandler } from '../../core/http/index.ts'
-import { type AgentEngine, jobsOf } from '../../engine/index.ts'
+import { jobsOf, type ServedEngine } from '../../engine/index.ts'
 import type { JobHandler } from '../../storage/jobs/kind.ts'
 import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
 import type { EngineChoice, FaceOptions } from '../kit/options.ts'
@@ -28,7 +28,7 @@ export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebH
 }
 
 const followOnDemand =
-  (engine: AgentEngine): JobHandler =>
+  (engine: ServedEngine): JobHandler =>
   async (...job) =>
     (await import('./push/follower.ts')).followForPush(engine)(...job)
 

@@ -171,13 +171,14 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('what a message does', () => {
-  test.each(ROWS)('%s', (_, situation, message, what, more = {}) => {
-    const sent: A2AMessage = { messageId: 'm', role: 'user', parts: text('hi'), ...message }
-    const act = () => decide({ ...NOTHING, ...situation }, sent)
-    if (typeof what === 'string') expect(act()).toMatchObject({ kind: what, ...more })
-    else {
-      const [code, says] = what
-      expect(act).toThrow(expect.objectContaining({ code, message: expect.stringMatching(says) }))
-    }
-  })
+  for (const [name, situation, message, what, more = {}] of ROWS)
+    test(name, () => {
+      const sent: A2AMessage = { messageId: 'm', role: 'user', parts: text('hi'), ...message }
+      const act = () => decide({ ...NOTHING, ...situation }, sent)
+      if (typeof what === 'string') expect(act()).toMatchObject({ kind: what, ...more })
+      else {
+        const [code, says] = what
+        expect(act).toThrow(expect.objectContaining({ code, message: expect.stringMatching(says) }))
+      }
+    })
 })

@@ -1,10 +1,10 @@
 import { uuidOf } from '../../../core/ids.ts'
 import { namesOwnerOf, type Principal } from '../../../core/principal.ts'
 import {
-  type AgentEngine,
   type CommandKey,
   internalsOf,
   lookAtThread,
+  type ServedEngine,
   type ThreadLook,
   type ThreadRecord,
 } from '../../../engine/index.ts'
@@ -23,7 +23,7 @@ export interface Conversation {
 }
 
 export interface ContextAddress {
-  readonly engine: AgentEngine
+  readonly engine: ServedEngine
   readonly principal: Principal | null
   readonly assistantId: string
   readonly contextId: string
@@ -70,9 +70,9 @@ async function derivedThread(address: ContextAddress): ReturnType<typeof convers
   return conversationIn(address, await uuidOf(['a2a', namesOwnerOf(principal), assistantId, contextId]))
 }
 
-const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>
+const isOf = (engine: ServedEngine, thread: ThreadRecord, assistantId: string): boolean =>
   thread.assistantId === null || agentIdOf(engine, thread.assistantId) === assistantId
 
 /** The id of the agent with a name, which may be an alias. */
-export const agentIdOf = (engine: AgentEngine, name: string): string =>
+export const agentIdOf = (engine: ServedEngine, name: string): string =>
   internalsOf(engine).aliases.get(name) ?? name

@@ -1,5 +1,5 @@
 import { actingFor } from '../../../core/principal.ts'
-import { type AgentEngine, RunError } from '../../../engine/index.ts'
+import { RunError, type ServedEngine } from '../../../engine/index.ts'
 import { putJobOp } from '../../../storage/jobs/job.ts'
 import type { JobHandler } from '../../../storage/jobs/kind.ts'
 import type { Json, Op } from '../../../storage/store/store.ts'
@@ -21,7 +21,7 @@ export const finishOp = (finishing: Finishing): Op =>
 
 /** Waits for the end of a run, on any instance, and deletes its thread. */
 export const finishRun =
-  (engine: AgentEngine): JobHandler =>
+  (engine: ServedEngine): JobHandler =>
   async ({ data }, { signal }) => {
     const { threadId, runId, owner } = data as unknown as Finishing
     const thread = { threadId, principal: actingFor(owner) }

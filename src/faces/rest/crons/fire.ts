@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../../core/errors.ts'
 import { type OnError, reportError } from '../../../core/http/index.ts'
 import { uuidOf } from '../../../core/ids.ts'
-import { type AgentEngine, type CommandKey, internalsOf, RunError } from '../../../engine/index.ts'
+import { type CommandKey, internalsOf, RunError, type ServedEngine } from '../../../engine/index.ts'
 import { retryConflicts } from '../../../engine/records/update.ts'
 import { ConflictError, UnavailableError } from '../../../storage/errors.ts'
 import type { JobHandler } from '../../../storage/jobs/kind.ts'
@@ -27,7 +27,7 @@ export interface DueRun {
 }
 
 export interface CronContext {
-  readonly engine: AgentEngine
+  readonly engine: ServedEngine
   readonly onError: OnError | undefined
   readonly startRun: (cron: CronRecord, run: DueRun) => Promise<{ readonly runId: string }>
 }
