@@ -101,8 +101,8 @@ export function asking<Context extends Asking>(
     if (respond) return starting({ ...respond, threadId, principal }, (run) => followed({ respond: run }))
     return followed({})
   }
-  const start: AgentEngine['start'] = (request) => starting(request, engine.start)
-  const respond: AgentEngine['respond'] = (request) => starting(request, engine.respond)
+  const start: AgentEngine['start'] = (request) => starting(request, (run) => engine.start(run))
+  const respond: AgentEngine['respond'] = (request) => starting(request, (run) => engine.respond(run))
   const run: AgentEngine['run'] = (request) => runToEnd(asks, request)
   // A host's own view of an engine may have the methods from its prototype, which a copy would lose.
   const asks: AgentEngine = Object.assign(Object.create(engine) as AgentEngine, {
