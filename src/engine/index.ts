@@ -22,7 +22,6 @@ export {
   readStreamed,
   readToEnd,
   readTree,
-  receiptOf,
   subscribe,
   untilAnswered,
 } from './internals.ts'

@@ -12,7 +12,6 @@ import type { FoundAnswer } from './answers/find.ts'
 import { asPrincipal, boundOf, type CallerRequest } from './bound.ts'
 import type { RunContext } from './context.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
-import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
 import type { AnswerRecord, OpenInterrupt, RunRecord, ThreadRecord } from './records/records.ts'
 import type { Owned, ThreadAddress, ThreadLook, ThreadSubscription } from './requests.ts'
 import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
@@ -129,16 +128,6 @@ export const questionsBeforeInput = (
   engine: ServedEngine,
   thread: ThreadRecord,
 ): Promise<readonly OpenInterrupt[]> => beforeInput(boundOf(engine).context, thread)
-
-/**
- * The recorded result of an earlier command. Does not check that the caller owns the thread. Throws
- * `key_reused`.
- */
-export const receiptOf = async (
-  engine: ServedEngine,
-  threadId: string,
-  command: CommandKey | undefined,
-): Promise<Receipt | null> => (await loadReceipt(boundOf(engine).context.store, threadId, command)).receipt
 
 /**
  * Up to 1,000 threads as `findThread` finds each, in the requested order, and those that are being deleted,

@@ -7,10 +7,9 @@ import {
 } from '../../../engine/index.ts'
 import type { Fields } from '../../../messages/record.ts'
 import { A2AError } from '../errors.ts'
-import type { A2AMessage } from '../model.ts'
+import type { A2AMessage, Part } from '../model.ts'
 import { hasContent, inputOf } from '../parts/input.ts'
-import { checkModes } from '../parts/modes.ts'
-import { answersTo, resumeOf } from '../parts/resume.ts'
+import { answersTo, isResume, resumeOf } from '../parts/resume.ts'
 import { ofOtherContext, taskIdOf } from '../tasks/ids.ts'
 
 /** What a message meets in its conversation, as it was read. */
@@ -99,3 +98,35 @@ const ended = (taskId: string, state: string): A2AError =>
 
 const unnamedTask = (what: string): A2AError =>
   new A2AError('invalid_params', `message.taskId: ${what} must name the task that asked.`)
+
+/**
+ * Throws `content_type_not_supported` for a part whose media type the agent does not accept. An agent without
+ * `inputModes` accepts everything, and a file without a media type is always accepted.
+ */
+export function checkModes({ inputModes, skills = [] }: Agent, { parts }: A2AMessage): void {
+  if (inputModes === undefined) return
+  const modes = [...new Set([inputModes, ...skills.map((skill) => skill.inputModes ?? [])].flat())]
+  const isRead = modes.map(matcher)
+  for (const [index, part] of parts.entries()) {
+    const type = typeOf(part)
+    if (type === undefined || isResume(part) || isRead.some((reads) => reads(type))) continue
+    throw new A2AError(
+      'content_type_not_supported',
+      `Incompatible content type: ${JSON.stringify(type)} of message.parts[${index}] is not supported. The agent accepts ${modes.join(', ')}.`,
+      { field: `message.parts[${index}]` },
+    )
+  }
+}
+
+/** Media types without their parameters; `image/*` matches all images. */
+function matcher(mode: string): (type: string) => boolean {
+  const [range] = essenceOf(mode).split('*') as [string]
+  return range === essenceOf(mode) ? (type) => type === range : (type) => type.startsWith(range)
+}
+
+const essenceOf = (type: string): string => type.split(';')[0]!.trim().toLowerCase()
+
+function typeOf({ kind, mediaType }: Part): string | undefined {
+  if (mediaType !== undefined) return essenceOf(mediaType)
+  return kind === 'text' ? 'text/plain' : kind === 'data' ? 'application/json' : undefined
+}

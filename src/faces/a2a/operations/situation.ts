@@ -13,11 +13,16 @@ import {
 } from '../../../engine/index.ts'
 import { A2AError } from '../errors.ts'
 import type { SendRequest } from '../model.ts'
-import type { Conversation } from '../tasks/contexts.ts'
 import { MAX_ID } from '../tasks/ids.ts'
 import { openQuestions } from '../tasks/present.ts'
 import type { Situation } from './decide.ts'
-import { type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
+import {
+  type Conversation,
+  type PermittedCall,
+  permittedCall,
+  permittedConversation,
+  permittedTask,
+} from './find.ts'
 import type { A2ACall } from './operations.ts'
 
 /** What a message meets, and where, for the run that is decided on it. */
