@@ -68,13 +68,14 @@ export async function beginRun(asked: A2ACall, request: SendRequest): Promise<St
 
 /** Does what was decided, if the thread is still as it was read. */
 async function act(
-  { call, metadata, contextId, threadId, thread, look }: PermittedSituation,
+  { call, metadata, contextId, conversation }: PermittedSituation,
   request: SendRequest,
   decision: Exclude<Decision, { readonly kind: 'beginAnew' }>,
   command: CommandKey,
 ): Promise<Followed['answer']> {
-  const { context, assistantId } = call
-  const { engine } = context
+  const { assistantId } = call
+  const { engine } = call.context
+  const { threadId, thread, look } = conversation
   const reading = following(call, threadId)
   if (decision.kind === 'repeat') {
     const { runId, appliedThroughSeq: after } = decision.receipt

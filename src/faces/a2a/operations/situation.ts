@@ -26,10 +26,9 @@ import {
 import type { A2ACall } from './operations.ts'
 
 /** What a message meets, and where, for the run that is decided on it. */
-export interface PermittedSituation
-  extends PermittedCall,
-    Pick<Conversation, 'threadId' | 'thread' | 'look'>,
-    Omit<Situation, 'agent' | 'answered'> {}
+export interface PermittedSituation extends PermittedCall, Omit<Situation, 'agent' | 'answered'> {
+  readonly conversation: Conversation
+}
 
 /** Reads what a message meets, if its caller may run the assistant there. */
 export async function situationOf(
@@ -58,11 +57,10 @@ async function situationOfTask(
   try {
     const permitted = await permittedTask(asked, 'runs:create', named, bodyOf(request), command)
     const { call, metadata, found, conversation } = permitted
-    const { threadId, thread, look } = conversation
     const task = { record: found.record, open: openQuestions(found) }
-    const receipt = look && startedBefore(look)
+    const receipt = conversation.look && startedBefore(conversation.look)
     const { contextId } = found
-    return { call, metadata, contextId, threadId, thread, look, receipt, task, waiting: undefined, isLenient }
+    return { call, metadata, conversation, contextId, receipt, task, waiting: undefined, isLenient }
   } catch (error) {
     const isUnknown = error instanceof A2AError && error.code === 'task_not_found'
     if (isLenient && isUnknown) return undefined
@@ -80,11 +78,10 @@ async function situationInContext(
   const { call, metadata, conversation } = given
     ? await permittedConversation(asked, 'runs:create', { contextId: given, command }, body)
     : await firstConversation(asked, command, body)
-  const { contextId, threadId, thread, look } = conversation
+  const { contextId, thread, look } = conversation
   const receipt = thread && look && startedBefore(look)
   const waiting = thread && !receipt ? await waitingTask(call, thread) : undefined
-  const ofContext = { contextId, threadId, thread, look, receipt, task: undefined, waiting }
-  return { call, metadata, ...ofContext, isLenient: false }
+  return { call, metadata, conversation, contextId, receipt, task: undefined, waiting, isLenient: false }
 }
 
 /** The task of a thread that waits for an answer. A message without a task id is not an answer. */
@@ -113,39 +110,22 @@ async function firstConversation(asked: A2ACall, command: CommandKey, body: obje
   const named = context.assistant?.assistantId ?? assistantId
   const owner = namesOwnerOf(call.principal)
   const repeated = await uuidOf(['a2a first', owner, named, key, fingerprint])
-  const seen = await firstLook(asked, repeated, command)
+  const look = await lookAtThread(context.engine, { threadId: repeated, command, saved: false })
+  // Nothing else can belong to this id.
+  const isFree = !look.isTaken && { contextId: repeated, threadId: repeated, thread: undefined, look }
   const wanted = { contextId: repeated, command }
-  const permitted = await permittedConversation(asked, 'runs:create', wanted, body, seen)
-  const { threadId, thread, look } = permitted.conversation
-  const started = thread && look && startedBefore(look)
-  const isRetry =
-    asked.dialect.version === '0.3' || (started && (await isAtWork(permitted.call, threadId, started.runId)))
-  if (!thread || (started && isRetry)) return permitted
+  const permitted = await permittedConversation(asked, 'runs:create', wanted, body, isFree || undefined)
+  const { threadId, thread, look: seen } = permitted.conversation
+  if (!thread) return permitted
+  const started = seen && startedBefore(seen)
+  if (started && asked.dialect.version === '0.3') return permitted
+  const { principal } = permitted.call.call
+  const { runId: answerId } = started ?? {}
+  const task = answerId && (await context.engine.findAnswer({ threadId, principal, answerId }))
+  if (task && ['submitted', 'working'].includes(task.record.state)) return permitted
   const contextId = uuid7()
   const conversation: Conversation = { contextId, threadId: contextId, thread: undefined }
   return { ...(await permittedCall(asked, 'runs:create', contextId, body)), conversation }
-}
-
-/**
- * The conversation for an id that is derived from its message, if no thread has that id. Nothing else can
- * belong to it.
- */
-async function firstLook(
-  { context: { engine } }: A2ACall,
-  threadId: string,
-  command: CommandKey,
-): Promise<Conversation | undefined> {
-  const look = await lookAtThread(engine, { threadId, command, saved: false })
-  return look.isTaken ? undefined : { contextId: threadId, threadId, thread: undefined, look }
-}
-
-async function isAtWork(
-  { context, call: { principal } }: A2ACall,
-  threadId: string,
-  runId: string,
-): Promise<boolean> {
-  const task = await context.engine.findAnswer({ threadId, principal, answerId: runId })
-  return task?.record.state === 'submitted' || task?.record.state === 'working'
 }
 
 /** The body that the permission check for a run gets. */
