@@ -6,7 +6,7 @@ import type { A2ACall, Operations } from '../../src/faces/a2a/operations/operati
 import type { A2AContext } from '../../src/faces/a2a/options.ts'
 import { encodeA2AError } from '../../src/faces/a2a/rpc/errors.ts'
 import { postRpc } from '../../src/faces/a2a/rpc/post.ts'
-import { guardRoutes } from '../../src/faces/kit/guard.ts'
+import { guardRoutes } from '../../src/faces/kit/create-face.ts'
 import { route } from '../../src/faces/kit/routes.ts'
 import { engineOf } from '../kit/engine.ts'
 

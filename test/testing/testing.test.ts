@@ -5,7 +5,7 @@ import {
   type ScriptedReply,
   scriptedModel,
   toolCallsOf,
-} from '../../src/agents/testing/index.ts'
+} from '../../src/agents/testing.ts'
 import { createAgentEngine, defineAgent, tool } from '../../src/index.ts'
 
 function engineOf(script: readonly ScriptedReply[]) {

@@ -1,19 +1,18 @@
 import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import type { AgentTask, RunInput, StateSnapshot } from '../agent.ts'
-import { answeringSaver, withoutRefusedAnswers } from './answered.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {
   type EngineEvent,
   type EventStream,
   type Graph,
+  outsideAnyRun,
   type Projections,
   type RunOptions,
   withStorage,
 } from './graph.ts'
-import { outsideAnyRun } from './outside-any-run.ts'
-import { continuingSaver, keepPartial } from './partial.ts'
+import { answeringSaver, continuingSaver, keepPartial, withoutRefusedAnswers } from './partial-state.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 

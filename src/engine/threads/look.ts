@@ -23,7 +23,7 @@ export async function lookAtThread(
   { command, answerId, saved = true, ...asked }: OwnedThread & LookQuery,
 ): Promise<ThreadLook> {
   const ofCommand = receiptKey(command)
-  const ofAnswer = answerId === undefined ? [] : [{ collection: 'tasks', id: answerId }]
+  const ofAnswer = answerId === undefined ? [] : [{ collection: 'answers', id: answerId }]
   const { docs, ...state } = await loadWithState(context.store, asked.threadId, ...ofCommand, ...ofAnswer)
   const record = state.read?.record
   const thread = record ? ownThread(record, asked) : saved ? await savedThread(context, asked) : undefined

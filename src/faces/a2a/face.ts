@@ -1,8 +1,13 @@
 import type { WebHandler } from '../../core/http/index.ts'
 import { jobsOf, type ServedEngine } from '../../engine/index.ts'
 import type { JobHandler } from '../../storage/jobs/kind.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { cardSettings, WELL_KNOWN } from './card/options.ts'
 import { A2A_HEADERS, A2A_OPTIONS, type A2AContext, type A2AOptions } from './options.ts'
 import { pushJobs } from './push/pushes.ts'

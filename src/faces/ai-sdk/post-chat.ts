@@ -27,11 +27,10 @@ import { threadNotFound } from '../kit/require-thread.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
-import { givenAnswers, type Reply, toolMessages } from './answers.ts'
-import { askedOf } from './asked.ts'
 import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
 import type { AiSdkContext } from './options.ts'
 import { lastTurn, type OpenCall, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
+import { openQuestions, type Reply, replyOf, toolMessages } from './questions.ts'
 import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
 import { type ChatBody, chatSchema, messageSchema, type SentMessage } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
@@ -222,8 +221,8 @@ async function givenBy(chat: Chat, message: SentMessage | undefined): Promise<Gi
   const snapshot = await snapshotOf(chat)
   const turn = lastTurn(snapshot.state?.values.messages)
   const calls = openCalls(turn.replies)
-  const asked = askedOf(snapshot.questions, calls, chat.context.shape)
-  return { ...givenAnswers(asked, message, chat.body.resume), snapshot, turn, calls }
+  const asked = openQuestions(snapshot.questions, calls, chat.context.shape)
+  return { ...replyOf(asked, message, chat.body.resume), snapshot, turn, calls }
 }
 
 function respond(chat: Chat, { answers, snapshot: { answer }, turn }: GivenHere): Promise<OpenAnswer> {

@@ -1,5 +1,5 @@
 import type { Call } from '../../core/http/index.ts'
-import { warnOpen } from '../../core/http/warn-open.ts'
+import { warnOpen } from '../../core/http/security.ts'
 import { internalsOf } from '../../engine/index.ts'
 import { permit } from './access.ts'
 import { asking } from './asking.ts'

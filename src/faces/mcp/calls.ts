@@ -18,14 +18,13 @@ import { namedAssistant, reachesAssistant } from '../kit/assistants.ts'
 import { isThreadId } from '../kit/ids.ts'
 import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
-import { addressOf, openIn, permittedAnswer, readAddress, waitingAnswer } from './answers.ts'
-import { type Fields, type McpCall, takesForms, takesTasks } from './call.ts'
 import { invalidParams, toolError } from './errors.ts'
+import { type Fields, type McpCall, takesForms, takesTasks } from './options.ts'
 import { PROGRESS_EVENTS, tellProgress } from './progress.ts'
 import { inputRequestsOf, questionsOf, readAnswer, readResponses } from './questions.ts'
 import { errorResult, questionsResult, resultOf } from './results.ts'
 import { inputOf } from './schemas.ts'
-import { taskOf } from './tasks.ts'
+import { addressOf, openIn, permittedAnswer, readAddress, taskOf, waitingAnswer } from './tasks.ts'
 import { type AssistantTool, findTool, toolOfGraph } from './tools.ts'
 
 export interface ToolParams {
@@ -49,7 +48,7 @@ export async function callTool(
   const tool = await findTool(asked, name)
   if (!tool) throw invalidParams(`There is no tool ${JSON.stringify(name.slice(0, 200))}.`)
   const state: unknown = asked.request.requestState()
-  if (state !== undefined) return goOn(asked, tool, String(state))
+  if (state !== undefined) return resumeCall(asked, tool, String(state))
   return begin(asked, tool, args as Fields).catch(toolError)
 }
 
@@ -103,7 +102,7 @@ const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({
 })
 
 /** The repeated call, with the client's responses to the questions. It starts no second run. */
-async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
+async function resumeCall(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
   const address = readAddress(state)
   const permitted = address && (await permittedAnswer(asked, 'runs:create', address))
   if (

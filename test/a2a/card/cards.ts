@@ -3,7 +3,7 @@ import { createHandler, type HandlerOptions, type WebHandler } from '../../../sr
 import { getCard } from '../../../src/faces/a2a/card/get-card.ts'
 import { type A2ACardOptions, cardSettings } from '../../../src/faces/a2a/card/options.ts'
 import type { A2AContext } from '../../../src/faces/a2a/options.ts'
-import { guardRoutes } from '../../../src/faces/kit/guard.ts'
+import { guardRoutes } from '../../../src/faces/kit/create-face.ts'
 import { route } from '../../../src/faces/kit/routes.ts'
 import { type Agent, createAgentEngine, defineAgent } from '../../../src/index.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../../engine/index.ts'
 import { decodeBlock, type Message } from '../../../messages/index.ts'
 import { type AnswerStart, messagesOfAnswer, stateAfter } from '../../kit/answer-messages.ts'
-import { promptText } from '../../kit/prompt.ts'
+import { promptText } from '../../kit/reading/approvals.ts'
 import type { A2AMessage, Artifact, HistoryScope, Part, Task, TaskStatus } from '../model.ts'
 import { decoded, messagesIn, partsOf, turnOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'

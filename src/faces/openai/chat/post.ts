@@ -20,17 +20,15 @@ import {
   type StartPosition,
   startedBefore,
 } from '../begin.ts'
-import { plainText } from '../content.ts'
+import { plainText, withoutTemplate } from '../content.ts'
 import { failedRun } from '../errors.ts'
 import { type Input, readChat } from '../input.ts'
 import type { OpenAiContext } from '../options.ts'
 import { answerIn, questionText } from '../questions.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
-import { withoutTemplate } from '../templates.ts'
 import type { ChatBody } from '../wire.ts'
-import { type ChatThread, chatThreadOf } from './threads.ts'
-import { digestsOf, knownTurn, putTurn, type TurnDigest } from './turns.ts'
+import { type ChatThread, chatThreadOf, digestsOf, knownTurn, putTurn, type TurnDigest } from './threads.ts'
 import { type ChatHead, createChatWriter } from './writer.ts'
 
 /** The details that this face stores with the run of a completion. */

@@ -19,7 +19,7 @@ import {
 import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
-import { type KeptItem, keptItems, takeItems } from '../items/kept.ts'
+import { type StoredItem, storedItems, takeItems } from '../items/stored-items.ts'
 import type { OpenAiContext } from '../options.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
@@ -54,7 +54,7 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall<Respo
         ? await placeOf(context, named, look)
         : await placeOfOwn(context, call, { command, request })
     const kept = body.conversation !== undefined && look?.thread && given.answers.length === 0
-    const added = kept ? await keptItems(context.engine, look.thread.threadId) : []
+    const added = kept ? await storedItems(context.engine, look.thread.threadId) : []
     const whole =
       added.length > 0 ? withInstructions(readItems(withAdded(added, body.input)), body.instructions) : given
     const { place, input: placed } = await placeFor(context, model, found, whole)
@@ -121,7 +121,7 @@ function withInstructions(input: Input, instructions: string | undefined): Input
 }
 
 /** The items that were added to a conversation come before the input. */
-const withAdded = (added: readonly KeptItem[], input: ResponseBody['input'] = []) => [
+const withAdded = (added: readonly StoredItem[], input: ResponseBody['input'] = []) => [
   ...(added as readonly InputItem[]),
   ...(typeof input === 'string' ? [input] : input),
 ]

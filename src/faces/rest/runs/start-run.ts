@@ -10,7 +10,10 @@ import {
   RunError,
   type RunReceipt,
   type RunRequest,
+  restStatusOf,
   retryConflicts,
+  type ThreadRecord,
+  unanswered,
 } from '../../../engine/index.ts'
 import type { Json } from '../../../storage/store/store.ts'
 import { threadIdOf } from '../../kit/ids.ts'
@@ -19,9 +22,7 @@ import { forkPoint } from '../../kit/run-config.ts'
 import { threadMetadata } from '../../kit/thread-metadata.ts'
 import { titleOf } from '../../kit/title.ts'
 import type { StartContext } from '../context.ts'
-import { answersOf } from './answers.ts'
-import { assistantOf, type RunAssistant } from './assistant.ts'
-import { type RunSettings, settingsOf } from './config.ts'
+import { assistantOf, type RunAssistant, type RunSettings, settingsOf } from './config.ts'
 import type { RunDetails } from './present.ts'
 import { webhookJob } from './webhook-job.ts'
 import type { RunCreate } from './wire.ts'
@@ -192,3 +193,28 @@ async function refusals<T>(work: Promise<T>): Promise<T> {
     throw error
   }
 }
+
+/** The format of LangGraph's interrupt ids. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/
+
+/**
+ * The answers in `command.resume`, by interrupt id: a map of them, or the answer to the only interrupt. Empty
+ * at a breakpoint, where it only continues the run. Throws 400.
+ */
+function answersOf(thread: ThreadRecord | undefined, resume: unknown): Readonly<Record<string, unknown>> {
+  if (resume === undefined || resume === null) return {}
+  const open = thread ? unanswered(thread).map(({ id }) => id) : []
+  if (typeof resume === 'object' && !Array.isArray(resume)) {
+    const ids = Object.keys(resume)
+    if (ids.length > 0 && ids.every((id) => open.includes(id) || INTERRUPT_ID.test(id)))
+      return resume as Readonly<Record<string, unknown>>
+  }
+  const [only, ...others] = open
+  if (only === undefined && thread && restStatusOf(thread) === 'interrupted') return {}
+  if (only === undefined) throw refused('no interrupt is waiting for an answer on this thread.')
+  if (others.length > 0)
+    throw refused('several interrupts are waiting. Send an object with the answers by interrupt id.')
+  return { [only]: resume }
+}
+
+const refused = (why: string): HttpError => new HttpError(400, 'invalid_argument', `command.resume: ${why}`)

@@ -8,8 +8,7 @@ import {
 import type { OptionTable } from '../../../core/options.ts'
 import { jobsOf, type ServedEngine } from '../../../engine/index.ts'
 import type { Job } from '../../../storage/jobs/job.ts'
-import type { JobOrigin } from '../../../storage/jobs/kind.ts'
-import { RETRY_FOR_A_DAY } from '../../../storage/jobs/retry-rule.ts'
+import { type JobOrigin, RETRY_FOR_A_DAY } from '../../../storage/jobs/kind.ts'
 import { DELIVER, FOLLOW, isOwnPath, LOCAL } from './webhook-job.ts'
 
 /** How the webhooks of runs are delivered. */
