@@ -93,7 +93,7 @@ export {
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
-export { type LookQuery, receiptIn } from './threads/look.ts'
+export { type LookQuery, receiptIn, recordIn } from './threads/look.ts'
 export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

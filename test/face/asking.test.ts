@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { agUi } from '../../src/faces/ag-ui/index.ts'
 import { aiSdk } from '../../src/faces/ai-sdk/index.ts'
-import { createFace, type FaceSetup, route } from '../../src/faces/kit/index.ts'
+import { createFace, type FaceSetup, lookAtThread, route } from '../../src/faces/kit/index.ts'
 import { mcp } from '../../src/faces/mcp/index.ts'
 import { idOf } from '../../src/faces/openai/ids.ts'
 import { openAi } from '../../src/faces/openai/index.ts'
@@ -407,5 +407,43 @@ test('what a face gets before a call starts no runs, and what its rows get asks'
   }
   expect(runs).toBe(before)
   expect(ofSetup).toBeDefined()
+  await close()
+})
+
+test('a filter of the permission holds for a run that a route starts with more access', async () => {
+  const door = (setup: FaceSetup) =>
+    createFace(setup, {
+      routes: ['seen', 'unseen'].map((way) =>
+        route('POST', `/${way}/:thread_id`, {
+          permission: 'runs:create',
+          async run({ engine }, { principal, threadId }) {
+            const all = { threadId, principal: { id: 'ann' } }
+            const looked = await lookAtThread(engine, way === 'seen' ? all : { threadId, principal })
+            await engine.start({ threadId, principal: all.principal, input, looked })
+            return new Response('has run')
+          },
+        }),
+      ),
+    })
+  const { engine, fetch, close } = createAgentServer({
+    agents: { open },
+    authenticate: () => ({ id: 'ann' }),
+    authorize: () => ({ filter: { team: 'a' } }),
+    faces: [door],
+  })
+  const statuses: unknown[] = []
+  for (const team of ['a', 'b'])
+    for (const way of ['seen', 'unseen']) {
+      const threadId = randomUUID()
+      await engine.createThread({ threadId, principal: { id: 'ann' }, metadata: { team } })
+      const { status } = await fetch(new Request(`http://127.0.0.1/${way}/${threadId}`, { method: 'POST' }))
+      statuses.push([team, way, status])
+    }
+  expect(statuses).toEqual([
+    ['a', 'seen', 200],
+    ['a', 'unseen', 200],
+    ['b', 'seen', 404],
+    ['b', 'unseen', 404],
+  ])
   await close()
 })

@@ -7,6 +7,7 @@ import {
   internalsOf,
   lookAtThread,
   type RunRequest,
+  recordIn,
   retryConflicts,
   type ServedEngine,
 } from '../../engine/index.ts'
@@ -66,7 +67,8 @@ export function asking<Context extends Asking>(
   async function permitted<Run extends RunFields>(run: Run): Promise<Run> {
     const { aliases, defaultAgent } = internalsOf(engine)
     const { threadId, settingsFrom } = run
-    const thread = run.looked?.thread
+    // Also one that the caller cannot see, because a route may start its own run with other access.
+    const thread = run.looked && recordIn(run.looked)
     const named = run.assistantId ?? thread?.assistantId ?? defaultAgent
     // The engine rejects it.
     if (named === undefined) return run
