@@ -131,7 +131,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
     groups.push(face(setup))
   }
   if (controlPlane) groups.push(controlPlane)
-  if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
+  if (devtools) groups.push(lazyDevtools({ ...setup, engine }, devtools === true ? undefined : devtools))
   if (http?.disable_meta !== true) groups.unshift(documentGroup(setup, groups, basePath))
   const all = combine(groups)
   let byHost = false
@@ -185,7 +185,10 @@ function documentGroup(
 }
 
 /** A handler that loads the devtools on the first request that may be for them. */
-function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
+function lazyDevtools(
+  setup: FaceSetup & Pick<SharedEngine, 'engine'>,
+  options: DevtoolsOptions | undefined,
+): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler | undefined> | undefined
   let closed = false
   let byHost = false

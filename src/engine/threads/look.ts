@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
 import { type CommandKey, type Receipt, readReceipt, receiptKey } from '../records/idempotency.ts'
-import { loadWithState, readAnswer, versioned } from '../records/records.ts'
+import { loadWithState, readAnswer, type ThreadRecord, versioned } from '../records/records.ts'
 import type { LoadedStart, ThreadLook } from '../requests.ts'
 import { type OwnedThread, ownThread, savedThread } from './threads.ts'
 
@@ -39,3 +39,7 @@ export async function lookAtThread(
 /** The recorded result of the requested command. Throws `key_reused`. */
 export const receiptIn = ({ command, loaded }: ThreadLook): Receipt | null =>
   readReceipt(command, (loaded as LoadedStart).docs[0]).receipt
+
+/** The record of the thread, whoever owns it: for permission checks. */
+export const recordIn = ({ loaded }: ThreadLook): ThreadRecord | undefined =>
+  (loaded as LoadedStart).read?.record

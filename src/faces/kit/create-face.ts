@@ -25,6 +25,7 @@ import {
   ENGINE_OPTIONS,
   internalsOf,
   openEngine,
+  type ServedEngine,
 } from '../../engine/index.ts'
 import type { Authorize } from './access.ts'
 import { encodeRunError } from './errors.ts'
@@ -33,7 +34,8 @@ import type { FaceContext, FaceRow } from './routes.ts'
 /** What a server passes to each of its faces. */
 export interface FaceSetup
   extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
-  readonly engine: AgentEngine
+  /** It starts no runs: those of a call are started with the engine of its context. */
+  readonly engine: ServedEngine
   readonly authorize?: Authorize | undefined
   /** Whether `http.cors` allows an origin. */
   readonly allowsOrigin?: ((origin: string) => boolean) | undefined

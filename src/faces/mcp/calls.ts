@@ -7,7 +7,9 @@ import {
   type EventItem,
   type FoundAnswer,
   internalsOf,
+  lookAtThread,
   RunError,
+  retryConflicts,
 } from '../../engine/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import { permit } from '../kit/access.ts'
@@ -62,30 +64,36 @@ async function begin(asked: McpCall, tool: AssistantTool, args: Fields): Promise
   if (named.graphId !== graphId || !reachesAssistant(principal, named))
     throw invalidParams(`There is no tool ${JSON.stringify(tool.name)}.`)
   const { metadata } = (permitted.fields ?? {}) as { readonly metadata?: Fields }
-  const thread = given === undefined ? undefined : await engine.findThread({ threadId, principal })
-  if (given !== undefined && !thread)
-    throw new RunError(
-      'no_such_thread',
-      'threadId: this conversation does not exist. Omit threadId to start a new one.',
-    )
-  const waiting = thread && (await waitingAnswer(asked, { threadId, principal }))
-  if (waiting) return { ...(await asks(asked, tool, waiting)), isError: true }
-  const messages = thread && itemsOf((await engine.readState(thread))?.values.messages)
-  const answer = await engine.follow({
-    ...reading(asked, threadId, principal),
-    start: {
-      ...common(asked),
-      ...runSettings(internalsOf(engine).limits, named.assistant, { metadata }),
-      assistantId: graphId,
-      input,
-      title: titleOf(input),
-      metadata: { ...metadata },
-      isNewThread: given === undefined,
-      mustExist: given !== undefined,
-      answer: { details: { ...(messageId && { messageId }), ...(messages && definedOf(endOf(messages))) } },
-    },
+  const start = {
+    ...common(asked),
+    ...runSettings(internalsOf(engine).limits, named.assistant, { metadata }),
+    assistantId: graphId,
+    input,
+    title: titleOf(input),
+    metadata: { ...metadata },
+  }
+  const read = reading(asked, threadId, principal)
+  const ofMessage = messageId ? { messageId } : {}
+  if (given === undefined) {
+    const isNew = { isNewThread: true, answer: { details: ofMessage } }
+    return settle(asked, tool, await engine.follow({ ...read, start: { ...start, ...isNew } }), true)
+  }
+  const begun = await retryConflicts(async () => {
+    const looked = await lookAtThread(engine, { threadId, principal })
+    const { thread } = looked
+    if (!thread)
+      throw new RunError(
+        'no_such_thread',
+        'threadId: this conversation does not exist. Omit threadId to start a new one.',
+      )
+    const waiting = await waitingAnswer(asked, { threadId, principal, thread })
+    if (waiting) return { waiting }
+    const messages = itemsOf((await engine.readState(thread))?.values.messages)
+    const details = { ...ofMessage, ...definedOf(endOf(messages)) }
+    return { answer: await engine.follow({ ...read, start: { ...start, looked, answer: { details } } }) }
   })
-  return settle(asked, tool, answer, true)
+  if (begun.waiting) return { ...(await asks(asked, tool, begun.waiting)), isError: true }
+  return settle(asked, tool, begun.answer, true)
 }
 
 const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({

@@ -184,9 +184,9 @@ export async function openIn(
 /** The answer whose question a thread is waiting on. A message does not answer it. */
 export async function waitingAnswer(
   { context: { engine } }: McpCall,
-  thread: { readonly threadId: string; readonly principal: Principal | null },
+  asked: Parameters<AgentEngine['findAnswer']>[0],
 ): Promise<FoundAnswer | undefined> {
-  const found = await engine.findAnswer(thread)
+  const found = await engine.findAnswer(asked)
   if (!found || isAnswerEnded(found.record)) return undefined
   return (await openIn(engine, found)).length > 0 ? found : undefined
 }

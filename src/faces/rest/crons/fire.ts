@@ -2,7 +2,7 @@ import { AgentwireError } from '../../../core/errors.ts'
 import { type OnError, reportError } from '../../../core/http/index.ts'
 import { uuidOf } from '../../../core/ids.ts'
 import { actingFor } from '../../../core/principal.ts'
-import { type AgentEngine, type CommandKey, internalsOf, RunError } from '../../../engine/index.ts'
+import { type CommandKey, internalsOf, RunError, type ServedEngine } from '../../../engine/index.ts'
 import { retryConflicts } from '../../../engine/records/update.ts'
 import { ConflictError, UnavailableError } from '../../../storage/errors.ts'
 import { putJobOp } from '../../../storage/jobs/job.ts'
@@ -29,7 +29,7 @@ export interface DueRun {
 }
 
 export interface CronContext {
-  readonly engine: AgentEngine
+  readonly engine: ServedEngine
   readonly onError: OnError | undefined
   readonly startRun: (cron: CronRecord, run: DueRun) => Promise<{ readonly runId: string }>
 }
@@ -167,7 +167,7 @@ const finishOp = (finishing: Finishing): Op =>
 
 /** Waits for the end of a run, on any instance, and deletes its thread. */
 export const finishRun =
-  (engine: AgentEngine): JobHandler =>
+  (engine: ServedEngine): JobHandler =>
   async ({ data }, { signal }) => {
     const { threadId, runId, owner } = data as unknown as Finishing
     const thread = { threadId, principal: actingFor(owner) }

@@ -11,6 +11,7 @@ import {
   type RunReceipt,
   type RunRequest,
   restStatusOf,
+  retryConflicts,
   type ThreadRecord,
   unanswered,
 } from '../../../engine/index.ts'
@@ -47,11 +48,11 @@ export interface StartedRun extends RunReceipt {
 }
 
 /** Starts the run of a REST body. A rejected request changes nothing. Throws `HttpError` and `RunError`. */
-export const startPlatformRun = async (
+export const startPlatformRun = (
   context: StartContext,
   order: RunOrder,
   body: RunCreate,
-): Promise<StartedRun> => (await planRun(context, order, body))()
+): Promise<StartedRun> => retryConflicts(async () => (await planRun(context, order, body))())
 
 /** Validates a body, and returns a function that starts its run. */
 export async function planRun(
@@ -63,8 +64,8 @@ export async function planRun(
   const { request } = order
   const isOfOwnThread = order.threadId === undefined
   // The run and its thread have the same id, so the run id is enough to find both.
-  const ownId = isOfOwnThread ? uuid7() : undefined
-  const threadId = ownId ?? threadIdOf(order.threadId)
+  const runId = uuid7()
+  const threadId = order.threadId === undefined ? runId : threadIdOf(order.threadId)
   // Only this request knows the thread, so its metadata need not match a filter. Assistants must.
   const principal = isOfOwnThread ? withoutMetadataFilter(order.principal) : order.principal
   const look = isOfOwnThread
@@ -89,7 +90,7 @@ export async function planRun(
     request,
     command: order.key,
     looked: look,
-    runId: ownId,
+    runId,
     traceparent: request?.headers.get('traceparent'),
     assistantId: assistant.graphId,
     checkpointId: checkpointOf(body),
@@ -107,9 +108,7 @@ export async function planRun(
     threadMetadata: { graph_id: assistant.graphId, assistant_id: assistant.assistantId },
     threadConfig: settings.config,
     ...(webhook !== undefined && {
-      extraOps: (runId: string) => [
-        webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted }),
-      ],
+      extraOps: [webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted })],
     }),
   }
 
