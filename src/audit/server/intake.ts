@@ -39,7 +39,8 @@ export function createIntake(name: string): Intake {
       const wake = () => {
         const found = find()
         if (found !== undefined) resolve(found)
-        else if (end) reject(new AuditError(what, 'it', `the end of the ${name} (${end}) after ${summary(events)}`))
+        else if (end)
+          reject(new AuditError(what, 'it', `the end of the ${name} (${end}) after ${summary(events)}`))
         else return
         waiting.delete(wake)
       }
