@@ -139,7 +139,10 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
     ['run-threads', threads],
     ['run-agent', intersection(functions, withGraphs)],
     ['run-function', functions],
-    ['run-zod', intersection(bodies, ofEntries('control-plane'))],
+    [
+      'run-zod',
+      intersection(bodies, ofSources('control-plane/operations/all', 'control-plane/api/answer-row')),
+    ],
     ['run-bodies', bodies],
     ['adapters', intersection(ofEntries('node'), ofEntries('hono', 'next'))],
     ['adapters-node', ofEntries('node')],

@@ -1,7 +1,6 @@
 import { concatBytes } from '../../core/bytes.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import type { SealedSecret } from '../records/records.ts'
-import { fromBase64, toBase64Url } from './base64.ts'
 
 /**
  * Encrypts secrets at rest. `context`, such as their partition, binds them to it, so that they cannot be
@@ -28,7 +27,7 @@ export interface Secret {
   readonly value: string
 }
 
-export interface SecretBoxOptions {
+interface SecretBoxOptions {
   /**
    * 32 random bytes in base64 or base64url, the same on every instance. With several keys, the first one
    * seals and signs, and all open and verify: add a new key in front, and remove the old one when nothing is
@@ -190,4 +189,35 @@ async function deriveKeys(bytes: Uint8Array<ArrayBuffer>): Promise<Keys> {
     ),
   ])
   return { id: toBase64Url(new Uint8Array(id)), sealing, signing }
+}
+
+/** Base64 without padding, in the alphabet that URLs allow (RFC 4648 §5). */
+function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes)
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/(?<!=)=+$/, '')
+}
+
+/** Base64 with padding (RFC 4648 §4). */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+/** The bytes of base64 in either alphabet, with or without padding. Undefined for other text. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[\w+/-]*={0,2}$/.test(text)) return undefined
+  try {
+    const binary = atob(
+      text
+        .replaceAll('-', '+')
+        .replaceAll('_', '/')
+        .replace(/(?<!=)=+$/, ''),
+    )
+    return Uint8Array.from(binary, (unit) => unit.charCodeAt(0))
+  } catch {
+    return undefined
+  }
 }

@@ -82,5 +82,6 @@ export type {
   RouteDescription,
   RouteDescriptions,
   RouteKind,
+  RouteRow,
   WebHandler,
 } from './types.ts'

@@ -103,6 +103,16 @@ export type RouteKind = 'public' | 'socket' | 'asset'
 /** A row of a route table: method, pattern such as `/threads/:thread_id/state`, endpoint. */
 export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, kind?: RouteKind]
 
+/** A route as a row: what a server knows about it, in one place. What it accepts and answers are fields of its kind. */
+export interface RouteRow<RowMethod, Run> {
+  readonly method: RowMethod
+  /** With parameters such as `:thread_id`. */
+  readonly path: string
+  /** One sentence for `GET /openapi.json`. */
+  readonly summary?: string | undefined
+  readonly run: Run
+}
+
 /** Rows that are loaded with the first request to one of these paths, such as `/v1`, or below it. */
 export interface LaterRows<Row> {
   readonly below: readonly string[]
