@@ -5,7 +5,7 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { isImmutable, readOnly } from '../../storage/checkpointer/config.ts'
+import { isImmutable, readOnly } from '../../storage/checkpointer/shared.ts'
 import type { StateAddress } from '../agent.ts'
 import { configOf, uuid6 } from '../checkpoint-config.ts'
 import { set } from '../to-json.ts'

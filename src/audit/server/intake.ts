@@ -2,7 +2,7 @@ import { AuditError } from '../check.ts'
 import { at, hasEnded, type WireEvent } from './events.ts'
 
 /** How a connection ended. */
-export type Ending = 'cleanly' | 'by breaking' | 'because time ran out'
+export type Ending = 'ended' | 'broken' | 'timeout'
 
 /** A connection that can wait for events. */
 export interface Reader {
@@ -39,7 +39,8 @@ export function createIntake(name: string): Intake {
       const wake = () => {
         const found = find()
         if (found !== undefined) resolve(found)
-        else if (end) reject(new AuditError(what, 'it', `the ${name} end ${end} after ${summary(events)}`))
+        else if (end)
+          reject(new AuditError(what, 'it', `the end of the ${name} (${end}) after ${summary(events)}`))
         else return
         waiting.delete(wake)
       }

@@ -64,11 +64,11 @@ export async function openSocket(
   })
   socket.addEventListener('error', ({ message }) => {
     why ??= message || undefined
-    over('by breaking')
+    over('broken')
   })
   const closed = new Promise<void>((resolve) => {
     socket.addEventListener('close', () => {
-      over('cleanly')
+      over('ended')
       resolve()
     })
   })
@@ -81,7 +81,7 @@ export async function openSocket(
     look()
   })
   leave.signal.addEventListener('abort', () => {
-    over('because time ran out')
+    over('timeout')
     socket.close()
   })
   try {

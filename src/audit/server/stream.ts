@@ -48,10 +48,10 @@ export function readStream(response: Response, leave: AbortController): AuditStr
       intake.look()
     }
   }
-  leave.signal.addEventListener('abort', () => intake.over('because time ran out'))
+  leave.signal.addEventListener('abort', () => intake.over('timeout'))
   take().then(
-    () => intake.over('cleanly'),
-    () => intake.over('by breaking'),
+    () => intake.over('ended'),
+    () => intake.over('broken'),
   )
 
   return {

@@ -4,7 +4,7 @@ import { AgentwireError } from '../../core/errors.ts'
 import { HttpError, originOf, reportError } from '../../core/http/index.ts'
 import { RunError } from '../../engine/index.ts'
 import { ERRORS } from '../kit/errors.ts'
-import { type Fields, type McpCall, TASKS } from './options.ts'
+import { type Fields, type McpCall, TASKS } from './call.ts'
 
 /** JSON-RPC 2.0, §5.1. */
 const INVALID_REQUEST = -32600

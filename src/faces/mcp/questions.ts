@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../agents/description.ts'
 import type { OpenInterrupt } from '../../engine/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { type Approval, approvalsOf, promptText } from '../kit/reading/approvals.ts'
-import type { Fields } from './options.ts'
+import type { Fields } from './call.ts'
 import { checkOf } from './schemas.ts'
 
 /** An interrupt as a form for a client: a flat object of strings, numbers, booleans and choices. */

@@ -4,7 +4,8 @@ import { HttpError } from '../../core/http/index.ts'
 import { type AssistantRecord, searchAssistants } from '../../engine/assistants/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { permit } from '../kit/access.ts'
-import type { McpCall, McpContext } from './options.ts'
+import type { McpCall } from './call.ts'
+import type { McpContext } from './options.ts'
 import { inputOf, outputSchemaOf } from './schemas.ts'
 
 /** An assistant as a tool. */

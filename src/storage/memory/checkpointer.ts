@@ -1,5 +1,5 @@
 import type { ChannelVersion, Checkpoint, CheckpointTuple } from '../checkpointer/checkpointer.ts'
-import { asImmutable, isImmutable, type SavedAt, writeIndexOf } from '../checkpointer/config.ts'
+import { type SavedAt, writeIndexOf } from '../checkpointer/config.ts'
 import { copy, equalsCopy } from '../checkpointer/copy.ts'
 import type { PendingWrite } from '../checkpointer/delta-history.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type NewCheckpoint,
 } from '../checkpointer/saver.ts'
 import { jsonSerde } from '../checkpointer/serde.ts'
+import { asImmutable, isImmutable } from '../checkpointer/shared.ts'
 import { inOrder, toTuple } from '../checkpointer/stored-checkpoint.ts'
 
 export type MemoryCheckpointer = CheckpointSaver

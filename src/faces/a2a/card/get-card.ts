@@ -1,4 +1,4 @@
-import { agentIds } from '../../../agents/description.ts'
+import { agentIds } from '../../../agents/agent-ids.ts'
 import { BASE_HEADERS, type Call, empty, HttpError, isResponse, json } from '../../../core/http/index.ts'
 import { isUuid } from '../../../core/ids.ts'
 import { internalsOf } from '../../../engine/index.ts'

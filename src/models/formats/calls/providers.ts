@@ -1,4 +1,5 @@
-import { dropUndefined, fieldsOf, listOf } from '../fields.ts'
+import { fieldsOf, listOf } from '../reading/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Ask, type ModelAnswer, type ToolSchema, toolsOf } from './model.ts'
 
 /** The part of `new Anthropic()` that is called. Those of Vertex and Bedrock have it, too. */

@@ -1,16 +1,4 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
-import {
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  manyOf,
-  names,
-  respell,
-  spellings,
-  stringOf,
-  toText,
-} from '../fields.ts'
 import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
@@ -22,6 +10,18 @@ import {
   type Choice,
   choiceOf,
 } from '../reading/draft.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  manyOf,
+  names,
+  respell,
+  spellings,
+  stringOf,
+  toText,
+} from '../reading/fields.ts'
 import { readInputMessage, toRequest } from '../reading/request.ts'
 import { laterCounts, toUsage } from '../reading/usage.ts'
 

@@ -1,6 +1,7 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { dropUndefined, fieldsOf, listOf, nonEmpty } from '../fields.ts'
+import { fieldsOf, listOf } from '../reading/fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { contentOfFile, isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {

@@ -1,5 +1,6 @@
 import type { ContentBlock, MediaType, ToolCallBlock } from '../../../messages/index.ts'
-import { asIs, dropUndefined, fieldsOf, listOf, nonEmpty, urlOf } from '../fields.ts'
+import { fieldsOf, listOf } from '../reading/fields.ts'
+import { asIs, dropUndefined, nonEmpty, urlOf } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {

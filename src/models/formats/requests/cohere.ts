@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../../../messages/index.ts'
-import { dropUndefined, nonEmpty } from '../fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPicture, isWeb } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {

@@ -1,5 +1,6 @@
 import type { ContentBlock, MediaBlock } from '../../../messages/index.ts'
-import { dropUndefined, fieldsOf, toText } from '../fields.ts'
+import { fieldsOf, toText } from '../reading/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { isPdf, mimeTypeOf } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {

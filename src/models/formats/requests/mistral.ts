@@ -1,5 +1,5 @@
 import type { ContentBlock, MediaBlock } from '../../../messages/index.ts'
-import { dropUndefined, nonEmpty } from '../fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import { dataUrlOf, joinTexts, onlyText, splitSystem, textsOf, type WriteRequest } from './write.ts'

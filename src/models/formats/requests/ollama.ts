@@ -1,4 +1,4 @@
-import { dropUndefined, nonEmpty } from '../fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPicture } from './media.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import { isPlainThought, joinTexts, textsOf, thoughtsOf, type WriteRequest } from './write.ts'

@@ -1,6 +1,7 @@
 import type { Annotation, ContentBlock, MediaBlock, Message, ToolCallBlock } from '../../../messages/index.ts'
-import { dropUndefined, fieldsOf, listOf, toText, writeCitation } from '../fields.ts'
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
+import { fieldsOf, listOf, toText } from '../reading/fields.ts'
+import { dropUndefined, writeCitation } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import {
   type Item,

@@ -1,5 +1,5 @@
 import type { ContentBlock, MediaBlock, MediaType, Message, TextBlock } from '../../../messages/index.ts'
-import { type Fields, fieldsOf } from '../fields.ts'
+import { type Fields, fieldsOf } from '../reading/fields.ts'
 import { mimeTypeOf } from './media.ts'
 import { OPENING, type PreparedMessage } from './thread.ts'
 

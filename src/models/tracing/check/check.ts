@@ -1,6 +1,6 @@
 import { isRecord } from '../../../messages/record.ts'
 import { totalsOf } from '../../../messages/usage.ts'
-import { type Fields, fieldsOf } from '../../formats/fields.ts'
+import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
 import { checkMessages, type Finding, type Requirement } from './messages.ts'
 
 /** A run as logged by any library. */

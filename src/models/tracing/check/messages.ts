@@ -1,5 +1,5 @@
 import { isRecord } from '../../../messages/record.ts'
-import { type Fields, fieldsOf } from '../../formats/fields.ts'
+import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
 
 /** The requirements of a fully functional trace of a model call (platform interface, "Four requirements"). */
 export type Requirement = 'run type' | 'message format' | 'provider and model' | 'token counts'

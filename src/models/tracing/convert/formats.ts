@@ -1,7 +1,6 @@
 import { type Annotation, type ContentBlock, encodeBlock, type Message } from '../../../messages/index.ts'
 import { nonEmpty } from '../../../messages/record.ts'
 import { WIRE_REASONS } from '../../../messages/wire/events.ts'
-import type { Fields } from '../../formats/fields.ts'
 import {
   anthropicTarget,
   completionsTarget,
@@ -13,6 +12,7 @@ import {
   type Target,
   vercelTarget,
 } from '../../formats/index.ts'
+import type { Fields } from '../../formats/reading/fields.ts'
 import { TracingError } from '../errors.ts'
 
 const TARGETS: ReadonlyMap<string, Target> = new Map(

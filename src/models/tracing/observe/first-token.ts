@@ -1,5 +1,5 @@
 import type { ContentBlock, Extras, MessageEvent } from '../../../messages/index.ts'
-import { fieldsOf, stringOf } from '../../formats/fields.ts'
+import { fieldsOf, stringOf } from '../../formats/reading/fields.ts'
 
 /**
  * Whether an event has model content: text, reasoning, a refusal, arguments, data, or a tool call, in any

@@ -1,6 +1,5 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../../../../messages/index.ts'
 import { countOf } from '../../../../messages/usage.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../fields.ts'
 import { toBase64 } from '../../reading/base64.ts'
 import { readBlock, readCitation, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
@@ -15,6 +14,7 @@ import {
   type Draft,
   finishPart,
 } from '../../reading/draft.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
 import {
   contentOf,
   roleOf,

@@ -1,6 +1,6 @@
-import { fieldsOf } from '../../fields.ts'
 import { bytesOf, decodeBase64, toBase64 } from '../../reading/base64.ts'
 import { defineFormat } from '../../reading/define.ts'
+import { fieldsOf } from '../../reading/fields.ts'
 import { anthropicMessages, openMessages } from '../anthropic-messages.ts'
 import { addException, exceptionOf } from './converse.ts'
 
