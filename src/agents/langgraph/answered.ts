@@ -1,5 +1,5 @@
-import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../storage/checkpointer/overlay.ts'
+import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
+import type { SaverHook } from '../../storage/checkpointer/hooks.ts'
 import type { AgentTask } from '../agent.ts'
 import { configOf } from '../checkpoint-config.ts'
 import { callsOfGraph, missingResults } from '../open-calls.ts'
@@ -14,13 +14,13 @@ const BEFORE_INPUT = '00000000-0000-0000-0000-000000000000'
 const MESSAGES = 'messages'
 
 /**
- * The checkpointer of a run with a new input. If the conversation ends with tool calls without a result, the
- * engine reads results for them as pending writes: it adds them to the messages with the channel's own
- * reducer, and saves them in the checkpoint of the input.
+ * The hook of a run with a new input. If the conversation ends with tool calls without a result, the engine
+ * reads results for them as pending writes: it adds them to the messages with the channel's own reducer, and
+ * saves them in the checkpoint of the input.
  */
-export async function answeringSaver(graph: Graph, task: AgentTask): Promise<Checkpointer> {
+export async function answering(graph: Graph, task: AgentTask): Promise<SaverHook | undefined> {
   const { checkpointer, threadId, checkpointId, start } = task
-  if (graph.checkpointer === false || !graph.channels || !(MESSAGES in graph.channels)) return checkpointer
+  if (graph.checkpointer === false || !graph.channels || !(MESSAGES in graph.channels)) return undefined
   const tuple = await checkpointer.getTuple(configOf({ threadId, checkpointId }))
   const { [MESSAGES]: input } = Object(start.kind === 'input' && start.value) as {
     readonly messages?: unknown
@@ -36,7 +36,7 @@ export async function answeringSaver(graph: Graph, task: AgentTask): Promise<Che
   const read: CheckpointTuple | undefined = write
     ? { ...tuple!, pendingWrites: [...(tuple!.pendingWrites ?? []), [BEFORE_INPUT, MESSAGES, write]] }
     : tuple
-  return withFirstRead(checkpointer, checkpointId, read)
+  return withFirstRead(checkpointId, read)
 }
 
 /** The messages at a checkpoint, which does not contain those of a `DeltaChannel`. */
@@ -78,43 +78,37 @@ function writeTo(
   })
 }
 
-/** A view of a saver that returns `tuple` for the first read of the run's starting point. */
-function withFirstRead(
-  inner: Checkpointer,
-  checkpointId: string | undefined,
-  tuple: CheckpointTuple | undefined,
-): Checkpointer {
+/** The first read of the run's starting point returns `tuple`. */
+function withFirstRead(checkpointId: string | undefined, tuple: CheckpointTuple | undefined): SaverHook {
   let isFirst = true
-  return overlay(inner, (saver) => ({
-    async getTuple(config) {
+  return {
+    async getTuple(getTuple, config) {
       const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      if (!isFirst || namespace || id !== checkpointId) return saver.getTuple(config)
+      if (!isFirst || namespace || id !== checkpointId) return getTuple(config)
       isFirst = false
       return tuple
     },
-  }))
+  }
 }
 
 /**
- * A checkpointer to which a node that fails does not write its newest answer: the node may have refused it.
- * The question stays open, and another answer can be given. The engine would give the same one for ever.
+ * A node that fails does not write its newest answer: the node may have refused it. The question stays open,
+ * and another answer can be given. The engine would give the same one for ever.
  */
-export function withoutRefusedAnswers(checkpointer: Checkpointer): Checkpointer {
-  return overlay(checkpointer, () => ({
-    putWrites(config, writes, taskId) {
-      const channels = new Set(writes.map(([channel]) => channel))
-      // An error that a handler of the graph takes is not the end of the task.
-      if (!channels.has(ERROR) || !channels.has(RESUME) || channels.has(HANDLED))
-        return checkpointer.putWrites(config, writes, taskId)
-      const kept = writes
-        .filter(([channel]) => channel !== RESUME)
-        .map(([channel, value]): (typeof writes)[number] => [
-          channel,
-          channel === ERROR ? refusal(value) : value,
-        ])
-      return checkpointer.putWrites(config, kept, taskId)
-    },
-  }))
+export const withoutRefusedAnswers: SaverHook = {
+  putWrites(putWrites, config, writes, taskId) {
+    const channels = new Set(writes.map(([channel]) => channel))
+    // An error that a handler of the graph takes is not the end of the task.
+    if (!channels.has(ERROR) || !channels.has(RESUME) || channels.has(HANDLED))
+      return putWrites(config, writes, taskId)
+    const kept = writes
+      .filter(([channel]) => channel !== RESUME)
+      .map(([channel, value]): (typeof writes)[number] => [
+        channel,
+        channel === ERROR ? refusal(value) : value,
+      ])
+    return putWrites(config, kept, taskId)
+  },
 }
 
 /** The channel that names the node of an error for which the graph has a handler. */

@@ -4,7 +4,7 @@ import type {
   Checkpointer,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../storage/checkpointer/overlay.ts'
+import type { SaverHook } from '../../storage/checkpointer/hooks.ts'
 import type { AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
 import { beforePartial, cancelledResults, PARTIAL, partialMessage } from '../cancelled.ts'
 import { configOf } from '../checkpoint-config.ts'
@@ -85,33 +85,30 @@ function versionAfter(checkpointer: Checkpointer, versions: readonly (number | s
 }
 
 /**
- * The checkpointer of a run. When a run without input continues a cancelled run, the head is the checkpoint
- * before the one that the cancel added, because the cancelled nodes run again. With the added checkpoint's
- * id, LangGraph would also repeat the nodes that had ended.
+ * When a run without input continues a cancelled run, the head is the checkpoint before the one that the
+ * cancel added, because the cancelled nodes run again. With the added checkpoint's id, LangGraph would also
+ * repeat the nodes that had ended.
  */
-export async function continuingSaver(task: AgentTask): Promise<Checkpointer> {
+export async function continuing(task: AgentTask): Promise<SaverHook | undefined> {
   const { threadId, checkpointer, checkpointId, start } = task
-  if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null)
-    return checkpointer
+  if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null) return undefined
   const before = beforePartial(await checkpointer.getTuple(configOf({ threadId })))
-  return before === undefined
-    ? checkpointer
-    : withHead(checkpointer, configOf({ threadId, checkpointId: before }))
+  return before === undefined ? undefined : withHead(configOf({ threadId, checkpointId: before }))
 }
 
-/** A view of a saver in which an earlier checkpoint is the head until the run has written one. */
-function withHead(inner: Checkpointer, head: CheckpointConfig): Checkpointer {
+/** An earlier checkpoint is the head until the run has written one. */
+function withHead(head: CheckpointConfig): SaverHook {
   let hasWritten = false
   const isRoot = ({ configurable }: CheckpointConfig) => !configurable?.checkpoint_ns
-  return overlay(inner, (saver) => ({
-    async put(config, ...rest) {
-      const saved = await saver.put(config, ...rest)
+  return {
+    async put(put, config, ...rest) {
+      const saved = await put(config, ...rest)
       hasWritten ||= isRoot(config)
       return saved
     },
-    getTuple: (config) =>
-      saver.getTuple(
+    getTuple: (getTuple, config) =>
+      getTuple(
         hasWritten || !isRoot(config) || config.configurable?.checkpoint_id !== undefined ? config : head,
       ),
-  }))
+  }
 }

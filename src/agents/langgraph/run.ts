@@ -1,7 +1,8 @@
 import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
+import { hooked } from '../../storage/checkpointer/hooks.ts'
 import type { AgentTask, RunInput, StateSnapshot } from '../agent.ts'
-import { answeringSaver, withoutRefusedAnswers } from './answered.ts'
+import { answering, withoutRefusedAnswers } from './answered.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {
@@ -13,7 +14,7 @@ import {
   withStorage,
 } from './graph.ts'
 import { outsideAnyRun } from './outside-any-run.ts'
-import { continuingSaver, keepPartial } from './partial.ts'
+import { continuing, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 
@@ -37,11 +38,15 @@ export async function* streamGraph(
     task.config.recursionLimit && Math.min(task.config.recursionLimit, own ?? maxRecursionLimit)
   const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
   const isNewInput = start.kind === 'input' && (start.value ?? null) !== null
-  const starting = isNewInput ? await answeringSaver(graph, task) : await continuingSaver(task)
-  const saver = captureWriteErrors(withoutRefusedAnswers(delayFailure(starting, limit)), (error) => {
-    failure = { error }
-    stop.abort(error)
-  })
+  const saver = hooked(task.checkpointer, [
+    captureWriteErrors((error) => {
+      failure = { error }
+      stop.abort(error)
+    }),
+    withoutRefusedAnswers,
+    delayFailure(limit),
+    isNewInput ? await answering(graph, task) : await continuing(task),
+  ])
   const { graphStore } = task
   const runnable = withStorage(graph, {
     graphStore,

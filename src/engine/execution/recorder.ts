@@ -4,17 +4,16 @@ import {
   type EventData,
   isEnd,
 } from '../../messages/thread-events/index.ts'
-import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { retryUnavailable } from '../../storage/coordination/retry.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
-import { withoutErrorText } from '../failures.ts'
+import { noteFailure, type StorageHealth, withoutErrorText } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import { interruptIdOf, type RecordedEvent, UNUSED } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import { guardThread, type OpenInterrupt, putThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Leftover } from './outcome.ts'
-import { noteFailure, type StorageHealth } from './saver/watched-saver.ts'
 import { supersededEnd } from './superseded-end.ts'
 
 /** Passes an attempt's events to the log, and records the interrupts and token counts in them. */

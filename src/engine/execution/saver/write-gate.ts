@@ -1,7 +1,6 @@
 import { nextTurn } from '../../../core/time.ts'
 import type { AgentEvent, TaskData } from '../../../messages/thread-events/index.ts'
-import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../../storage/checkpointer/overlay.ts'
+import type { SaverHook } from '../../../storage/checkpointer/hooks.ts'
 import { FencedError } from '../../../storage/errors.ts'
 
 /**
@@ -9,8 +8,8 @@ import { FencedError } from '../../../storage/errors.ts'
  * does not send the events before it again.
  */
 export interface WriteGate {
-  /** A view of a checkpointer whose writes wait, and are rejected once the gate is shut. */
-  guard(saver: Checkpointer): Checkpointer
+  /** The writes of a checkpointer wait, and are rejected once the gate is shut. */
+  readonly hook: SaverHook
   /** Notes an event that was recorded. */
   note(event: AgentEvent): void
   /** The root's step checkpoints that were written but whose values were not recorded, oldest first. */
@@ -97,18 +96,17 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
   }
 
   return {
-    guard: (inner) =>
-      overlay(inner, (saver) => ({
-        async put(...args) {
-          const [{ configurable }, { id }, { source }] = args
-          const isOfRoot = !configurable?.checkpoint_ns
-          const ready = () => whenReported(id, isOfRoot && source !== 'loop')
-          const written = await enter({ id, ready, write: () => saver.put(...args) })
-          if (isOfRoot && source === 'loop' && !reported.has(id)) unreported.add(id)
-          return written
-        },
-        putWrites: (...args) => enter({ id: args[2], write: () => saver.putWrites(...args) }),
-      })),
+    hook: {
+      async put(put, ...args) {
+        const [{ configurable }, { id }, { source }] = args
+        const isOfRoot = !configurable?.checkpoint_ns
+        const ready = () => whenReported(id, isOfRoot && source !== 'loop')
+        const written = await enter({ id, ready, write: () => put(...args) })
+        if (isOfRoot && source === 'loop' && !reported.has(id)) unreported.add(id)
+        return written
+      },
+      putWrites: (putWrites, ...args) => enter({ id: args[2], write: () => putWrites(...args) }),
+    },
     note({ method, namespace, data }) {
       const key = namespace.join('|')
       const before = announced.get(key)
