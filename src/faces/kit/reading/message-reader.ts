@@ -1,5 +1,11 @@
-import { createMessageDraft, type Slot } from '../../../messages/accumulator.ts'
-import type { ContentBlock, Message, MessageEvent } from '../../../messages/index.ts'
+import { blockOf, createMessageDraft, type Slot } from '../../../messages/accumulator.ts'
+import type {
+  ContentBlock,
+  Message,
+  MessageEvent,
+  ReasoningBlock,
+  TextBlock,
+} from '../../../messages/index.ts'
 import { defined } from '../../../messages/record.ts'
 import type { AnswerDetail, CallRef, MessageRef } from './answer-item.ts'
 
@@ -17,13 +23,16 @@ export interface MessageReader {
 interface BlockProgress {
   readonly index: number
   readonly type: ContentBlock['type']
+  /** The length of the text that was reported before: the block was left, and taken up again. */
+  readonly from: number
   /** The length of the text or arguments that were reported. */
   length: number
   /** Set for a call, once its id and name are known. */
   call: CallRef | undefined
   /** The arguments were rewritten and do not continue the reported part. The end of the call has them. */
   isStale: boolean
-  isEnded: boolean
+  /** What it was when it ended. */
+  ended: ContentBlock | undefined
 }
 
 /** @param nameCall Gives a call its name, by the model's id. */
@@ -33,16 +42,19 @@ export function createMessageReader(
 ): MessageReader {
   const draft = createMessageDraft()
   const blocks = new Map<number, BlockProgress>()
+  let begun = 0
   const calls = new Map<string, CallRef>()
 
   function begin(slot: Slot, block: ContentBlock, out: AnswerDetail[]): BlockProgress {
-    const progress = {
-      index: blocks.size,
+    const from = commonLength(blocks.get(slot.key)?.ended, block)
+    const progress: BlockProgress = {
+      index: begun++,
       type: block.type,
-      length: 0,
+      from,
+      length: from,
       call: undefined,
       isStale: false,
-      isEnded: false,
+      ended: undefined,
     }
     blocks.set(slot.key, progress)
     if (block.type === 'text') out.push({ type: 'textStart', message, index: progress.index })
@@ -57,7 +69,7 @@ export function createMessageReader(
   function openAt(slot: Slot, out: AnswerDetail[]): BlockProgress {
     const { block } = slot.draft
     const known = blocks.get(slot.key)
-    if (known && !known.isEnded && known.type === block.type) return known
+    if (known && !known.ended && known.type === block.type) return known
     if (known) finish(known, block, out)
     return begin(slot, block, out)
   }
@@ -109,17 +121,17 @@ export function createMessageReader(
   }
 
   function finish(progress: BlockProgress, block: ContentBlock, out: AnswerDetail[]): void {
-    if (progress.isEnded) return
-    progress.isEnded = true
+    if (progress.ended) return
+    progress.ended = block
     const { index } = progress
     switch (block.type) {
       case 'text':
         addText(progress, block.text.slice(progress.length), out)
-        out.push({ type: 'textEnd', message, index, block })
+        out.push({ type: 'textEnd', message, index, block: since(progress.from, block) })
         return
       case 'reasoning':
         addText(progress, block.text.slice(progress.length), out)
-        out.push({ type: 'reasoningEnd', message, index, block })
+        out.push({ type: 'reasoningEnd', message, index, block: since(progress.from, block) })
         return
       case 'toolCall':
       case 'serverToolCall': {
@@ -158,7 +170,7 @@ export function createMessageReader(
     // A block without a type in the normal form is sent whole each time it grows.
     const grows = event.type === 'blockStart' && event.block.type === 'nonStandard'
     if (before && replaced && !(grows && replaced.type === 'nonStandard'))
-      finish(replaced, before.done ?? before.draft.block, out)
+      finish(replaced, blockOf(before), out)
     draft.push(event)
     const slot = 'index' in event ? draft.slot(event.index) : undefined
     if (!slot) return out
@@ -171,7 +183,7 @@ export function createMessageReader(
     const { block } = slot.draft
     const delta = event.type === 'blockDelta' ? event.delta : undefined
     if (block.type === 'text' || block.type === 'reasoning')
-      addText(progress, delta ? ('text' in delta ? delta.text : '') : block.text, out)
+      addText(progress, delta ? ('text' in delta ? delta.text : '') : block.text.slice(progress.length), out)
     else if (isCall(block)) {
       progress.isStale ||= delta?.type === 'fields' && delta.fields.args !== undefined && progress.length > 0
       addArgs(progress, block, slot.draft.args ?? '', delta?.type === 'args' ? delta.args : '', out)
@@ -193,6 +205,21 @@ export function createMessageReader(
     },
   }
 }
+
+/**
+ * The length of the text that a block has of one with its index that has ended: it starts again with its
+ * content so far to go on.
+ */
+const commonLength = (ended: ContentBlock | undefined, block: ContentBlock): number =>
+  ended && isText(ended) && ended.type === block.type && block.text.startsWith(ended.text)
+    ? ended.text.length
+    : 0
+
+const isText = (block: ContentBlock): block is TextBlock | ReasoningBlock =>
+  block.type === 'text' || block.type === 'reasoning'
+
+const since = <Block extends TextBlock | ReasoningBlock>(from: number, block: Block): Block =>
+  from === 0 ? block : { ...block, text: block.text.slice(from) }
 
 /** A call with the model's id, and its name. */
 export const callRef = (
