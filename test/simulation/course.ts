@@ -51,7 +51,9 @@ export async function runCourse({ seed, program, print }: CourseOptions): Promis
   const database = createDatabase(world, account.watcher, program().memoryStorage)
   const onError = (error: unknown): void => {
     const isBug = [TypeError, ReferenceError, RangeError].some((kind) => error instanceof kind)
-    if (isBug) fail(error)
+    // Conflicts are between those who change a thread, and end with the first that succeeds.
+    const { name, code } = error as { readonly name?: unknown; readonly code?: unknown }
+    if (isBug || name === 'ConflictError' || code === 'thread_busy') fail(error)
   }
   const cluster = createCluster({ world, database, program, plan, trace, onError })
   const conversations = Array.from({ length: plan.threads }, (_, i): Conversation => {

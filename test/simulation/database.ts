@@ -71,13 +71,15 @@ export interface Watcher {
   forgotten(lastMs: number): void
 }
 
+export type Saved = 'checkpoint' | 'events'
+
 /** The one database of a course. Processes reach it over connections. */
 export interface Database {
   readonly weather: Weather
   /** Called when a write of a process has taken effect, before it is told. */
   onWrite: (process: Process) => void
-  /** Called when a checkpoint has been written, before it is told. */
-  onCheckpoint: () => void
+  /** Called when a checkpoint has been written, or events and nothing else, before it is told. */
+  onSaved: (what: Saved) => void
   /** What it holds, without delays or failures. */
   readonly store: Store
   readonly checkpointer: Checkpointer
@@ -210,7 +212,11 @@ export function createDatabase(
         call(
           () => `commit ${threadId} ${describe(change)}`,
           true,
-          () => commit(threadId, change),
+          async () => {
+            const committed = await commit(threadId, change)
+            if (change.ops.every(({ op }) => op === 'append')) self.onSaved('events')
+            return committed
+          },
         ),
       read: (...args) => read(`read ${args[0]} ${args[1].after}`, () => storage.store.read(...args)),
       inspect: (...args) => read(`inspect ${args[0]}`, () => storage.store.inspect(...args)),
@@ -266,7 +272,7 @@ export function createDatabase(
           }
           return call(`put ${threadId} ${checkpoint.id} on ${parentId}`, true, async () => {
             const saved = await write((opened) => on(opened).put(config, kept, about, versions), tell)
-            self.onCheckpoint()
+            self.onSaved('checkpoint')
             return saved
           })
         },
@@ -296,7 +302,7 @@ export function createDatabase(
   const self: Database = {
     weather,
     onWrite() {},
-    onCheckpoint() {},
+    onSaved() {},
     get store() {
       return storage.store
     },

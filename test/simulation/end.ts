@@ -9,7 +9,7 @@ import {
 import type { Conversation, createClients } from './clients.ts'
 import type { Cluster, Trace } from './cluster.ts'
 import { CALL_LIMIT_MS, type Database } from './database.ts'
-import type { Plan } from './plan.ts'
+import type { Misfortune, Plan } from './plan.ts'
 import type { createReaders } from './readers.ts'
 import type { World } from './world.ts'
 
@@ -179,13 +179,19 @@ const entriesAtHead = ({ saved, head }: ThreadAccount): readonly string[] =>
 /** A run that can be continued is given up if it loses three processes, and for nothing else. */
 const MOST_LOSSES = 3
 
-function requireLosses({ account, conversations }: End, run: RunAccount, said: string): void {
+/** What makes a process that is well look like a lost one: calls that take longer than a lease, and forgotten events. */
+const LIKE_LOSSES: readonly Misfortune[] = ['weather', 'hang', 'forget']
+
+function requireLosses({ account, conversations, plan }: End, run: RunAccount, said: string): void {
   const { command, record, endedAt } = run
-  if (record?.end?.reason !== 'lost') return
+  if (!record || endedAt === undefined) return
   const { agent } = conversations.find(({ threadId }) => threadId === command!.threadId)!
-  const losses = account.harmedAt.filter((at) => at >= command!.sentAt && at <= endedAt!).length
-  if (agent !== 'function' && losses < MOST_LOSSES)
+  const losses = account.harmedAt.filter((at) => at >= command!.sentAt && at <= endedAt).length
+  if (record.end?.reason === 'lost' && agent !== 'function' && losses < MOST_LOSSES)
     violate(`${said} is given up after ${record.attempts} attempts, and ${losses} processes were harmed`)
+  const counted = record.attempts - 1 - (record.excused?.length ?? 0)
+  if (counted > losses && !LIKE_LOSSES.some((kind) => plan.kinds.includes(kind)))
+    violate(`${said} counts ${counted} lost processes, and ${losses} were harmed`)
 }
 
 function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
@@ -204,6 +210,7 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   )
   const isQuiet = end.plan.kinds.length === 0
   const said = `run ${runId} of ${threadId} (command ${command.mark})`
+  requireLosses(end, run, said)
   if (!begun) {
     // Its question was answered, or the state that it forks from was deleted.
     const isFork = command.checkpointId !== undefined && thread.wasCleared
@@ -212,7 +219,6 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
     return
   }
   if (run.end === 'failed') {
-    requireLosses(end, run, said)
     if (isQuiet) violate(`${said} failed in a course without faults: ${record.error}`)
     return
   }

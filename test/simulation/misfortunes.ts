@@ -1,5 +1,5 @@
 import type { Cluster, Instance, Trace } from './cluster.ts'
-import { type Database, FAIR, type Weather } from './database.ts'
+import { type Database, FAIR, type Saved, type Weather } from './database.ts'
 import type { Misfortune, Plan } from './plan.ts'
 import type { World } from './world.ts'
 
@@ -52,7 +52,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
 
   /** The database is away for longer than a lease, again and again, and back for a moment in between. */
   async function comeAndGo(): Promise<void> {
-    for (let times = 1 + random.below(4); times > 0; times--) {
+    for (let times = 1 + random.below(6); times > 0; times--) {
       const awayMs = random.between(1, 1.5) * plan.leaseTtlMs
       database.goAway(awayMs)
       trace('db', `is away for ${Math.round(awayMs)} ms`)
@@ -66,10 +66,13 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     onForget()
   }
 
-  /** A checkpoint that its process believes to be written, and nothing else. */
-  function forgetCheckpoint(): void {
-    database.onCheckpoint = () => {}
-    under.push(forget(0))
+  /** The next checkpoint, or the next events, that a process believes to be written, and nothing else. */
+  function forgetNext(lost: Saved): void {
+    database.onSaved = (what) => {
+      if (what !== lost) return
+      database.onSaved = () => {}
+      under.push(forget(0))
+    }
   }
 
   const strike: Readonly<Record<Misfortune, () => void>> = {
@@ -109,7 +112,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
       }),
     forget() {
       if (random.chance(0.7)) under.push(forget(random.between(0, 2_000)))
-      else database.onCheckpoint = forgetCheckpoint
+      else forgetNext(random.pick(['checkpoint', 'events']))
     },
   }
 
@@ -127,7 +130,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     end(): void {
       change(FAIR)
       ambushes.length = 0
-      database.onCheckpoint = () => {}
+      database.onSaved = () => {}
       cluster.resume()
       cluster.startAll()
       trace('course', 'nothing goes wrong any more')
