@@ -41,12 +41,12 @@ const EARLIER: readonly Fault[] = [
       },
       {
         file: 'src/engine/execution/saver/write-gate.ts',
-        text: 'unreported: () => [...unreported],',
-        by: 'unreported: () => [],',
+        text: 'unreported: (): readonly string[] => [...unreported],',
+        by: 'unreported: (): readonly string[] => [],',
       },
       {
         file: 'src/engine/execution/saver/write-gate.ts',
-        text: 'if (isUndone || (isShut && !reported.has(id)))',
+        text: 'if (isUndone || (isShut && !reports.has(id)))',
         by: 'if (isUndone)',
       },
     ],

@@ -38,18 +38,8 @@ export async function iterateAgent(
   let wait: Promise<void> | undefined
   /** The agent also stops if its events cannot be recorded, and must know that it was not cancelled. */
   const stop = new AbortController()
-  /**
-   * Settles when all events that the agent has sent so far were recorded. Without backpressure they arrive
-   * within this turn of the event loop.
-   */
-  async function recorded(): Promise<void> {
-    do {
-      await wait
-      await nextTurn()
-    } while (wait)
-  }
   const isShared = context.store.capabilities.shared
-  const writes = createWriteGate({ recorded, flush, isShared })
+  const writes = createWriteGate({ recorded: () => whenRecorded(() => wait), flush, isShared })
   let stoppedAt = 0
   let isWriting = false
   const onAbort = (): void => {
@@ -62,9 +52,7 @@ export async function iterateAgent(
     const reason = signal.reason as StopReason | RunError
     // Another process continues the run.
     if (reason === 'hand over' || reason === 'fenced') return { end: 'stopped', reason }
-    await within(context.cancelGraceMs - (performance.now() - stoppedAt), writes.settled())
-    writes.shut()
-    await within(deadlineOf(context), writes.settled())
+    await settle(context, writes, context.cancelGraceMs - (performance.now() - stoppedAt))
     if (reason !== 'rollback') await recordLast(context, launched, steps, writes.unreported(), record)
     return reason instanceof RunError ? { end: 'failed', error: reason } : { end: 'stopped', reason }
   }
@@ -94,6 +82,24 @@ export async function iterateAgent(
     signal.removeEventListener('abort', onAbort)
     void steps?.close()
   }
+}
+
+/**
+ * Settles when all events that the agent has sent so far were recorded. Without backpressure they arrive
+ * within this turn of the event loop.
+ */
+async function whenRecorded(wait: () => Promise<void> | undefined): Promise<void> {
+  do {
+    await wait()
+    await nextTurn()
+  } while (wait())
+}
+
+/** Waits for the writes that are under way, and lets no others pass after some time. */
+async function settle(context: RunContext, writes: WriteGate, graceMs: number): Promise<void> {
+  await within(graceMs, writes.settled())
+  writes.shut()
+  await within(deadlineOf(context), writes.settled())
 }
 
 /** Whether a run that is stopped this way keeps its state. */

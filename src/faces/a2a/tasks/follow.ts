@@ -34,78 +34,44 @@ export interface Translator {
 /** The events that a task's stream needs. */
 export const TASK_EVENTS: EventFilter = { channels: ['lifecycle', 'messages', 'custom:artifact'] }
 
-export function createTranslator(found: FoundTask, form: StreamForm): Translator {
-  const { contextId, record } = found
+export function createTranslator({ contextId, record }: FoundTask, form: StreamForm): Translator {
   const place = { taskId: taskIdOf(contextId, record.taskId), contextId }
-  const answer = { artifactId: answerIdOf(record), name: ANSWER_NAME }
   const artifacts = createSentArtifacts(place)
-  artifacts.begin(answer)
-  /** The message of the answer: the one that began last. */
-  let writing: Writing | undefined
-  const open = createOpenMessages(({ data }: ThreadEvent<'messages'>, id = ''): Writing | undefined => {
-    if (((data as { readonly role?: string }).role ?? 'ai') !== 'ai') return undefined
-    artifacts.begin(answer)
-    const reader = createMessageReader({ id, owner: null, node: undefined })
-    return (writing = { id, decoder: createMessageDecoder(), reader, parts: [] })
-  })
-
-  const working = (timestamp: number, message?: A2AMessage): StreamItem => ({
-    type: 'status',
-    ...place,
-    status: { state: 'working', ...(message && { message }), timestamp: timestampOf(timestamp) },
-    final: false,
-  })
-
-  function onMessage(event: ThreadEvent<'messages'>, entries: StreamEntry[]): StreamItem | undefined {
-    const message = open.of(event)
-    if (!message || message !== writing) return undefined
-    const { data, timestamp } = event
-    const parts: Part[] = []
-    for (const one of message.decoder.push(data))
-      for (const detail of message.reader.push(one))
-        for (const part of partsOfDetail(detail)) addPart(parts, part)
-    if (isEnd(data)) writing = undefined
-    if (form === 'artifacts') {
-      if (data.event === 'message-finish') artifacts.end(answer.artifactId, entries)
-      return artifacts.add(answer.artifactId, parts)
-    }
-    if (parts.length === 0) return undefined
-    for (const part of parts) addPart(message.parts, part)
-    return working(timestamp, { messageId: message.id, role: 'agent', parts: [...message.parts], ...place })
-  }
+  const answer = createAnswer(artifacts, { artifactId: answerIdOf(record), name: ANSWER_NAME }, place, form)
 
   function onArtifact(payload: unknown, entries: StreamEntry[]): StreamItem | undefined {
     if (!isRecord(payload) || typeof payload.id !== 'string') return undefined
     const { event, id, block } = payload
-    if (id === answer.artifactId) return undefined
+    if (id === answerIdOf(record)) return undefined
     if (event === 'artifact-start') return artifacts.begin({ artifactId: id, ...aboutArtifact(payload) })
     if (event === 'artifact-finish') return artifacts.end(id, entries)
     return artifacts.add(id, partOf(decodeBlock(block) ?? { type: 'reasoning', text: '' }))
   }
 
-  function itemOf(event: ThreadEvent | LogGap, entries: StreamEntry[]): StreamItem | undefined {
-    if (event.type === 'gap') {
-      writing = undefined
-      return artifacts.skip()
-    }
+  function itemOf(event: ThreadEvent, entries: StreamEntry[]): StreamItem | undefined {
     const { namespace } = event
     if (event.method === 'messages') {
       // Messages of subagents and tools are not part of the answer.
       const isOther = namespace.length > 1 || namespace[0]?.startsWith('tools:')
-      return isOther ? undefined : onMessage(event, entries)
+      return isOther ? undefined : answer.push(event, entries)
     }
     if (namespace.length > 0) return undefined
     if (event.method === 'custom') return onArtifact(event.data.payload, entries)
     const isBegin = event.method === 'lifecycle' && event.data.event === 'running'
-    return isBegin ? working(event.timestamp) : undefined
+    return isBegin ? working(place, event.timestamp) : undefined
   }
 
   return {
     translate(events) {
       const entries: StreamEntry[] = []
       for (const event of events) {
+        if (event.type === 'gap') {
+          answer.skip()
+          artifacts.skip()
+          continue
+        }
         const item = itemOf(event, entries)
-        if (item && event.type !== 'gap') entries.push({ id: String(event.seq), item })
+        if (item) entries.push({ id: String(event.seq), item })
       }
       return entries
     },
@@ -113,6 +79,56 @@ export function createTranslator(found: FoundTask, form: StreamForm): Translator
       ...artifacts.missing(whole),
       { type: 'status', ...place, status, final: true },
     ],
+  }
+}
+
+/** The ids that each item of a task has. */
+interface Place {
+  readonly taskId: string
+  readonly contextId: string
+}
+
+const working = ({ taskId, contextId }: Place, at: number, message?: A2AMessage): StreamItem => ({
+  type: 'status',
+  taskId,
+  contextId,
+  status: { state: 'working', ...(message && { message }), timestamp: timestampOf(at) },
+  final: false,
+})
+
+/** The answer of a task as its stream shows it: the message that began last. */
+function createAnswer(artifacts: SentArtifacts, about: AboutArtifact, place: Place, form: StreamForm) {
+  artifacts.begin(about)
+  let writing: Writing | undefined
+  const open = createOpenMessages(({ data }: ThreadEvent<'messages'>, id = ''): Writing | undefined => {
+    if (((data as { readonly role?: string }).role ?? 'ai') !== 'ai') return undefined
+    artifacts.begin(about)
+    const reader = createMessageReader({ id, owner: null, node: undefined })
+    return (writing = { id, decoder: createMessageDecoder(), reader, parts: [] })
+  })
+  return {
+    push(event: ThreadEvent<'messages'>, entries: StreamEntry[]): StreamItem | undefined {
+      const message = open.of(event)
+      if (!message || message !== writing) return undefined
+      const { data, timestamp } = event
+      const parts: Part[] = []
+      for (const one of message.decoder.push(data))
+        for (const detail of message.reader.push(one))
+          for (const part of partsOfDetail(detail)) addPart(parts, part)
+      if (isEnd(data)) writing = undefined
+      if (form === 'artifacts') {
+        if (data.event === 'message-finish') artifacts.end(about.artifactId, entries)
+        return artifacts.add(about.artifactId, parts)
+      }
+      if (parts.length === 0) return undefined
+      for (const part of parts) addPart(message.parts, part)
+      const shown = { messageId: message.id, role: 'agent', parts: [...message.parts], ...place } as const
+      return working(place, timestamp, shown)
+    },
+    /** Leaves the message to the record. */
+    skip(): void {
+      writing = undefined
+    },
   }
 }
 
@@ -143,6 +159,8 @@ interface SentArtifact {
   isStale: boolean
   isFinished: boolean
 }
+
+type SentArtifacts = ReturnType<typeof createSentArtifacts>
 
 /** The artifacts of a task as its stream sends them. */
 function createSentArtifacts({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }) {
@@ -193,10 +211,7 @@ function createSentArtifacts({ taskId, contextId }: { readonly taskId: string; r
     },
     /** What brings the artifacts that were sent to those of the record. */
     missing(whole: readonly Artifact[]): readonly ArtifactUpdate[] {
-      const missing = whole.filter(({ artifactId, parts }) => {
-        const sent = artifacts.get(artifactId)?.sent
-        return !sent || JSON.stringify(joined(sent)) !== JSON.stringify(joined(parts))
-      })
+      const missing = whole.filter(({ artifactId, parts }) => !isSame(artifacts.get(artifactId)?.sent, parts))
       const recorded = new Set(whole.map(({ artifactId }) => artifactId))
       const lost = [...artifacts.values()].filter(
         ({ about, sent }) => sent.length > 0 && !recorded.has(about.artifactId),
@@ -216,6 +231,10 @@ function addPart(parts: Part[], part: Part): void {
     parts[parts.length - 1] = { kind: 'text', text: last.text + part.text }
   else parts.push(part)
 }
+
+/** Whether an artifact was sent as it is, however its texts are split. */
+const isSame = (sent: readonly Part[] | undefined, parts: readonly Part[]): boolean =>
+  sent !== undefined && JSON.stringify(joined(sent)) === JSON.stringify(joined(parts))
 
 /** Parts with adjacent texts joined. */
 function joined(parts: readonly Part[]): readonly Part[] {
