@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { pages } from './pages.config.ts'
+import { pages } from './.ci/pages.ts'
 import { groups } from './test/kit/groups.ts'
 import { LeftOut } from './test/kit/left-out.ts'
 import { LongestFirst } from './test/kit/longest-first.ts'

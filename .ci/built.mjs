@@ -5,17 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const SOURCES = [
-  'src',
-  'adapters',
-  'pages.config.ts',
-  'rolldown.config.ts',
-  'tsup.config.ts',
-  '.ci/declarations.mjs',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-]
+const SOURCES = ['src', 'adapters', '.ci', 'package.json', 'tsconfig.json']
 
 export function buildUnlessBuilt() {
   const changed = Math.max(...SOURCES.flatMap((path) => times(join(ROOT, path))))
@@ -32,7 +22,7 @@ function times(path) {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return [0]
   if (!stat.isDirectory()) return [stat.mtimeMs]
-  return readdirSync(path).flatMap((name) => times(join(path, name)))
+  return readdirSync(path).flatMap((name) => (name === 'tools' ? [] : times(join(path, name))))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) buildUnlessBuilt()

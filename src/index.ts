@@ -62,7 +62,6 @@ export {
   createAgentEngine,
   type KeptWrite,
   type Observe,
-  type PermitRun,
   RunError,
   type RunErrorCode,
   type RunLimits,

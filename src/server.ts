@@ -1,25 +1,25 @@
 import { AgentwireError } from './core/errors.ts'
 import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './core/http/index.ts'
-import { saidOpen } from './core/http/warn-open.ts'
+import { saidOpen } from './core/http/security.ts'
 import type { OptionTable } from './core/options.ts'
 import { VERSION } from './core/version.ts'
 import { type AgentEngine, internalsOf } from './engine/index.ts'
 import { createA2AGroup } from './faces/a2a/face.ts'
 import { A2A_OPTIONS, type A2AOptions } from './faces/a2a/options.ts'
-import { doorsOf, type ServerAbout } from './faces/about/about.ts'
-import { bannerOf } from './faces/about/banner.ts'
+import { bannerOf, doorsOf, type ServerAbout } from './faces/about/about.ts'
 import { withRoot } from './faces/about/root.ts'
-import { createFace, type FaceSetup } from './faces/kit/create-face.ts'
 import {
   checkFace,
+  createFace,
   engineOf,
   type FaceOptions,
+  type FaceSetup,
   groupOptions,
   HTTP_OPTIONS,
   type HttpOptions,
   type OwnEngine,
   type SharedEngine,
-} from './faces/kit/options.ts'
+} from './faces/kit/create-face.ts'
 import { route } from './faces/kit/routes.ts'
 import {
   PLATFORM_OPTIONS,
@@ -131,7 +131,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
     groups.push(face(setup))
   }
   if (controlPlane) groups.push(controlPlane)
-  if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
+  if (devtools) groups.push(lazyDevtools({ ...setup, engine }, devtools === true ? undefined : devtools))
   if (http?.disable_meta !== true) groups.unshift(documentGroup(setup, groups, basePath))
   const all = combine(groups)
   let byHost = false
@@ -185,7 +185,10 @@ function documentGroup(
 }
 
 /** A handler that loads the devtools on the first request that may be for them. */
-function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
+function lazyDevtools(
+  setup: FaceSetup & Pick<SharedEngine, 'engine'>,
+  options: DevtoolsOptions | undefined,
+): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler | undefined> | undefined
   let closed = false
   let byHost = false

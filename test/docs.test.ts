@@ -100,17 +100,6 @@ test('the sections that the protocol names of itself exist, each with its anchor
   expect([...sections].filter((number) => !anchorsOf(page).has(`s${number}`))).toEqual([])
 })
 
-test('the API reference has every entry point of the package', () => {
-  const { exports }: { exports: Readonly<Record<string, string | { import: { types: string } }>> } =
-    JSON.parse(read('package.json'))
-  const types = Object.values(exports).flatMap((entry) =>
-    typeof entry === 'string' ? [] : [entry.import.types.replace('./', '')],
-  )
-  expect(JSON.parse(read('docs/typedoc.json')).entryPoints.toSorted()).toEqual(
-    types.map((path) => `../${path}`).toSorted(),
-  )
-})
-
 test('docs/architecture.md names only files and folders that exist, and functions that they have', () => {
   const page = read('docs/architecture.md')
   const paths = [...page.matchAll(/(?<![\w/])(?:src|test|adapters|docs)\/[\w./-]*\w/g)].map(([path]) => path)

@@ -11,12 +11,11 @@ import { expect, test } from 'vitest'
  */
 const COMPUTED: Readonly<Record<string, string>> = {
   'src/cli/create/template.ts': "of the package's own template",
-  'src/cli/serve/headers.ts': "a deployment file's names of headers, tried on names of headers (16 KiB)",
+  'src/cli/serve/faces.ts': "a deployment file's names of headers, tried on names of headers (16 KiB)",
   'src/cli/serve/http-section.ts': 'only tried for its syntax',
-  'src/control-plane/auth/flows/state.ts': 'two UUIDs of a fixed length',
-  'src/control-plane/deployers/process/hide-paths.ts':
-    "the server's own paths as alternatives of fixed texts",
-  'src/control-plane/schema/text.ts': 'the patterns of wire/, which are literals and checked there',
+  'src/control-plane/auth/flows/begin.ts': 'two UUIDs of a fixed length',
+  'src/control-plane/deployers/process/dirs.ts': "the server's own paths as alternatives of fixed texts",
+  'src/control-plane/wire/lax.ts': 'the patterns of wire/, which are literals and checked there',
   'src/control-plane/secrets/mask.ts': 'alternatives of fixed texts',
   'src/core/http/cors.ts': "the operator's expression, tried on an Origin header (16 KiB)",
   'src/storage/checkpointer/serde.ts': 'restores a value of an agent, and tries nothing',

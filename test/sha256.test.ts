@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { sha256 } from '../src/core/sha256.ts'
+import { sha256 } from '../src/core/bytes.ts'
 
 const expected = (text: string): Uint8Array => new Uint8Array(createHash('sha256').update(text).digest())
 

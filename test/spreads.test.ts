@@ -29,8 +29,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/cli/serve/log.ts assign': 'what one call of the log is given',
   'src/engine/assistants/merge.ts assign': 'an assistant, its thread and a request',
   'src/control-plane/api/authentication/authentication.ts assign': 'the ways to authenticate',
-  'src/control-plane/handler.ts fromCharCode': '32 bytes',
-  'src/control-plane/schema/json-schema.ts assign': 'the checks of a schema of ours',
   'src/models/formats/reading/base64.ts fromCharCode': '8,192 bytes at a time',
   'src/storage/graph-store/vectors.ts fromCharCode': '8,192 bytes at a time',
   'src/core/http/handler.ts max': 'the mount paths of a server',

@@ -16,8 +16,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/core/lazy': [],
   'src/core/metadata-filter': [],
   'src/core/principal': ['src/core/metadata-filter'],
-  'src/core/sha256': [],
-  'src/core/ids': ['src/core/bytes', 'src/core/sha256'],
+  'src/core/ids': ['src/core/bytes'],
   'src/core/http': ['src/core/options', 'src/core/errors', 'src/core/principal'],
   'src/messages': [],
   // Of pages alone: nothing of a server may come along.
@@ -31,7 +30,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/messages',
     'src/models/formats',
   ],
-  'src/storage': ['src/core/options', 'src/core/errors', 'src/core/bytes', 'src/core/time', 'src/core/ids'],
+  'src/storage': [
+    'src/core/lazy',
+    'src/core/options',
+    'src/core/errors',
+    'src/core/bytes',
+    'src/core/time',
+    'src/core/ids',
+  ],
   // Requests to URLs that others have chosen.
   'src/core/egress': ['src/core/options', 'src/core/errors', 'src/core/bytes'],
   'src/storage/jobs': ['src/core/errors', 'src/core/time', 'src/storage', 'src/core/egress'],
@@ -96,7 +102,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/core/bytes',
     'src/core/metadata-filter',
     'src/core/principal',
-    'src/core/sha256',
     'src/core/ids',
     'src/core/http',
     'src/messages/thread-events',
@@ -322,7 +327,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'eventsource-parser':
-    /^src\/(models\/tracing\/observe\/observe-response\.ts$|faces\/a2a\/|audit\/)|^src\/cli\/(deploy\/|demo\/provider\.ts$)/,
+    /^src\/(models\/tracing\/observe\/observe-response\.ts$|faces\/a2a\/|audit\/)|^src\/cli\/(deploy\/|demo\/demo\.ts$)/,
   jose: /^src\/(faces\/a2a\/card\/signature|control-plane\/api\/authentication\/jwt)\.ts$/,
   '@modelcontextprotocol/server': /^src\/faces\/mcp\//,
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,

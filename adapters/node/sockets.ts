@@ -3,11 +3,10 @@ import type { Socket } from 'node:net'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { AgentwireError } from '../../src/core/errors.ts'
 import type { SocketSession } from '../../src/core/http/sockets/socket.ts'
-import { createTicker, type Ticker } from '../../src/core/http/ticker.ts'
+import { createTicker, type Ticker } from '../../src/core/http/stream.ts'
 import type { HandlerContext, WebHandler } from '../../src/core/http/types.ts'
 import { checkOptions } from '../../src/core/options.ts'
 import { identifying } from '../principal.ts'
-import { bindSocket } from './bind-socket.ts'
 import { answer, NODE_OPTIONS, type NodeOptions } from './listener.ts'
 import { forwardedHeaders } from './target.ts'
 
@@ -154,4 +153,62 @@ function goOnWithout(server: UpgradeServer, { req, socket, head }: Handshake): v
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit('connection', socket)
+}
+
+/** How long a client may take to close a socket that the server closes, in milliseconds. */
+const CLOSE_MS = 2_000
+
+/**
+ * Binds a session to a web socket and its connection. Closes the connection if it is silent between two
+ * pings.
+ */
+function bindSocket(webSocket: WebSocket, socket: Socket, session: SocketSession, pings: Ticker): void {
+  let isAlive = true
+  const alive = () => {
+    isAlive = true
+  }
+  const stopPings = pings.add(() => {
+    if (!isAlive) return webSocket.terminate()
+    isAlive = false
+    webSocket.ping()
+  })
+  /** The newest unanswered ping. One pong answers all earlier pings (RFC 6455, §5.5.3). */
+  let pinged: Buffer | undefined
+  const pong = () => {
+    if (!pinged || socket.writableNeedDrain) return
+    webSocket.pong(pinged)
+    pinged = undefined
+  }
+  const drain = () => {
+    // A slow reader's pong waits behind unread frames. Reading those frames also shows that it is alive.
+    alive()
+    pong()
+    session.drain()
+  }
+  socket.on('drain', drain)
+  webSocket.on('pong', alive)
+  webSocket.on('ping', (data: Buffer) => {
+    alive()
+    pinged = data
+    pong()
+  })
+  webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+    alive()
+    session.message(isBinary ? data : data.toString())
+  })
+  // The socket closes itself after an oversized message or an invalid frame.
+  webSocket.on('error', () => {})
+  webSocket.on('close', () => {
+    stopPings()
+    socket.off('drain', drain)
+    session.close()
+  })
+  session.open({
+    // All sockets share the frames, which are written between those of `ws`. None may follow the close frame.
+    send: (frames) => webSocket.readyState === webSocket.OPEN && socket.write(frames),
+    close(code, reason) {
+      webSocket.close(code, reason)
+      setTimeout(() => webSocket.terminate(), CLOSE_MS).unref()
+    },
+  })
 }

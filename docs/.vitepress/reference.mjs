@@ -8,13 +8,13 @@ import { groups, importPath } from './entries.mjs'
 /** @param {string} path */
 const read = (path) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
-/** @type {Record<string, string | { import: { types: string } }>} */
+/** @type {Record<string, string | { import: string }>} */
 const exported = JSON.parse(read('package.json')).exports
 
 /** The entries by the name of their declarations: `tracing-sse` is `./tracing/sse`. */
 const entryOf = new Map(
   Object.entries(exported).flatMap(([path, target]) =>
-    typeof target === 'string' ? [] : [[target.import.types.replace(/^\.\/dist\/|\.d\.ts$/g, ''), path]],
+    typeof target === 'string' ? [] : [[target.import.replace(/^\.\/dist\/|\.js$/g, ''), path]],
   ),
 )
 

@@ -88,3 +88,7 @@ export const isOneStep = ({ nodes }: AgentDrawing): boolean =>
 
 const isNamed = (data: unknown): data is { readonly id: readonly unknown[] } =>
   typeof data === 'object' && data !== null && 'id' in data && Array.isArray(data.id)
+
+/** The assistant ids of a server for an error message: `"agent", "helper"`. */
+export const agentIds = (agents: ReadonlyMap<string, unknown>): string =>
+  [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')

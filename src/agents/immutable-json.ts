@@ -1,5 +1,5 @@
 import { isRecord } from '../messages/record.ts'
-import { isImmutable } from '../storage/checkpointer/shared.ts'
+import { isImmutable } from '../storage/checkpointer/config.ts'
 import { rememberRecent } from './recent.ts'
 
 /** The number of characters to remember; at most twice as many are kept. */

@@ -1,7 +1,7 @@
 import { defined, type Fields, isRecord, sameJson } from '../messages/record.ts'
 import type { AgentEvent } from '../messages/thread-events/index.ts'
 import { appendDelta } from '../messages/wire/decode-events.ts'
-import { CUT_OFF } from './cancelled.ts'
+import { CUT_OFF } from './open-calls.ts'
 
 type Block = Record<string, unknown>
 type Position = Pick<AgentEvent, 'namespace' | 'node'>

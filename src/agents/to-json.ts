@@ -1,6 +1,6 @@
-import { typeOfClass } from '../messages/wire/classes.ts'
+import { typeOfClass } from '../messages/wire/names.ts'
 import { encodeBase64 } from '../models/formats/reading/base64.ts'
-import { isImmutable } from '../storage/checkpointer/shared.ts'
+import { isImmutable } from '../storage/checkpointer/config.ts'
 
 /**
  * Converts any value to plain JSON, and never throws. Plain JSON is returned as it is, without a copy.

@@ -1,12 +1,8 @@
 import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { GraphStore, GraphStoreLike } from '../storage/graph-store/index.ts'
-import { batchRules } from './graph-store/batches.ts'
-import { itemRules } from './graph-store/items.ts'
-import { namespaceRules } from './graph-store/namespaces.ts'
+import { batchRules, itemRules, ttlRules } from './graph-store/items.ts'
 import { type GraphStoreContext, type GraphStoreIndex, INDEX } from './graph-store/rule.ts'
-import { searchRules } from './graph-store/search.ts'
-import { similarityRules } from './graph-store/similarity.ts'
-import { ttlRules } from './graph-store/ttl.ts'
+import { namespaceRules, searchRules, similarityRules } from './graph-store/search.ts'
 import type { Audit } from './rules.ts'
 
 export interface GraphStoreAuditOptions {

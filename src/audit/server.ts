@@ -3,7 +3,15 @@ import { AuditError, within } from './check.ts'
 import type { Audit } from './rules.ts'
 import { type AuditedAgents, openAuditContext } from './server/context.ts'
 import type { AuditLevel, Need, ServerRule } from './server/rule.ts'
-import { serverRules } from './server/rules.ts'
+import { commandRules } from './server/rules/commands.ts'
+import { eventRules } from './server/rules/events.ts'
+import { filterRules } from './server/rules/filters.ts'
+import { interruptRules } from './server/rules/interrupts.ts'
+import { requestRules } from './server/rules/requests.ts'
+import { runRules } from './server/rules/runs.ts'
+import { socketRules } from './server/rules/sockets.ts'
+import { recordRules, stateRules } from './server/rules/states.ts'
+import { streamRules } from './server/rules/streams.ts'
 import type { WebSocketFactory } from './server/socket.ts'
 
 export interface ServerAuditOptions {
@@ -191,3 +199,17 @@ function messageOf(error: unknown): string {
   const message = cause instanceof Error ? `${error.message}: ${cause.message}` : error.message
   return message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message || error.name
 }
+
+/** Every rule, in the order of a thread's life cycle. */
+export const serverRules: readonly ServerRule[] = [
+  ...commandRules,
+  ...runRules,
+  ...interruptRules,
+  ...streamRules,
+  ...filterRules,
+  ...eventRules,
+  ...stateRules,
+  ...recordRules,
+  ...requestRules,
+  ...socketRules,
+]

@@ -12,8 +12,7 @@ import type { Step } from './store/model.ts'
 import { seeded } from './store/random.ts'
 import type { StoreContext } from './store/rule.ts'
 import { compareWithModel, randomSteps } from './store/sequences.ts'
-import { sharedRules } from './store/shared.ts'
-import { watchRules } from './store/watch.ts'
+import { sharedRules, watchRules } from './store/shared.ts'
 
 export interface StoreAuditOptions {
   /** Opens the store. It may contain other data. Each audit closes what it opens. */

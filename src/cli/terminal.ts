@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 
 /** The environment and the output of a command. */
@@ -38,4 +39,32 @@ export async function askLine(
   } finally {
     lines.close()
   }
+}
+
+/** Opens a page in the user's browser: the program in `BROWSER`, otherwise the system's default. */
+export function openPage(url: string, { env, problem }: Terminal): void {
+  const [program, ...args] = env.BROWSER ? [env.BROWSER] : (SYSTEM[process.platform] ?? ['xdg-open'])
+  const child = spawn(program!, [...args, url], { detached: true, stdio: 'ignore' })
+  child.once('error', () => problem(`No browser was found. Open ${url} yourself, or pass --no-open.`))
+  child.unref()
+}
+
+const SYSTEM: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  // The empty argument is the window's title.
+  win32: ['cmd', '/c', 'start', ''],
+}
+
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process immediately. */
+export function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false
+    const stop = (signal: NodeJS.Signals): void => {
+      if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143)
+      stopping = true
+      resolve()
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
 }

@@ -6,7 +6,6 @@ import type { Logs } from './logs/logs.ts'
 import type { Deployments } from './records/create-deployments.ts'
 import type { Uploads } from './records/uploads/uploads.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
-import type { GitIntegrations } from './wire/integrations.ts'
 
 export interface ControlPlaneContext {
   readonly store: Store
@@ -26,4 +25,28 @@ export interface ControlPlaneContext {
   readonly closing: AbortSignal
   /** Milliseconds since 1970. */
   readonly now: () => number
+}
+
+/** The Git hosts of deployments' code, as the API returns them. */
+export interface GitIntegrations {
+  list(owner: string | null): Promise<readonly GitIntegration[]>
+  /** Undefined if the owner has no integration with this id. */
+  repositories(owner: string | null, integrationId: string): Promise<readonly GitRepository[] | undefined>
+}
+
+export interface GitIntegration {
+  /** A UUID. */
+  readonly id: string
+  readonly installation_id: number
+  readonly name: string
+}
+
+export interface GitRepository {
+  /** A UUID. */
+  readonly host_integration_id: string
+  readonly id: number
+  readonly name: string
+  readonly owner: string
+  readonly url: string
+  readonly default_branch: string
 }

@@ -1,3 +1,4 @@
+import { toBase64 } from '../core/bytes.ts'
 import { AgentwireError, logError } from '../core/errors.ts'
 import {
   type Authenticate,
@@ -12,17 +13,16 @@ import { checkOptions, type OptionTable, STORAGE_PARTS } from '../core/options.t
 import type { Store } from '../storage/index.ts'
 import { memoryOnDemand } from '../storage/memory/on-demand.ts'
 import { createApi } from './api/create-api.ts'
-import { openVault, type TokenVault } from './auth/token-vault.ts'
-import type { ControlPlaneContext } from './context.ts'
+import type { AuthService } from './auth/methods.ts'
+import type { AuthServiceParts } from './auth/service.ts'
+import type { ControlPlaneContext, GitIntegrations } from './context.ts'
 import type { Deployer } from './deployers/deployer.ts'
 import { createWebhooks, type WebhookOptions } from './events/webhooks/webhooks.ts'
 import { createLogs } from './logs/create-logs.ts'
 import type { LogLimits } from './logs/logs.ts'
-import { authOperations, OPERATIONS } from './operations/all.ts'
 import { createDeployments } from './records/create-deployments.ts'
 import { createUploads, type UploadLimits } from './records/uploads/uploads.ts'
 import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
-import type { GitIntegrations } from './wire/integrations.ts'
 import type { WorkerTimes } from './worker/context.ts'
 import { createWorker } from './worker/worker.ts'
 
@@ -191,7 +191,13 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
     closing: closing.signal,
   }
   const api = createApi({
-    operations: [...OPERATIONS, ...authOperations],
+    operations: {
+      below: ['/v1/integrations', '/v1/projects', '/v2'],
+      async load() {
+        const { authOperations, OPERATIONS } = await import('./operations/all.ts')
+        return [...OPERATIONS, ...authOperations]
+      },
+    },
     context,
     authenticate,
     basePath: options.basePath,
@@ -216,8 +222,7 @@ function secretBoxOf({ key }: SecretsOptions = {}, store: Store): SecretBox {
       'createControlPlaneHandler: a durable store requires secrets.key, because otherwise nothing could decrypt its secrets after a restart. Generate one with `openssl rand -base64 32`, keep it out of the code, and use the same key in every instance.',
     )
   }
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return createSecretBox({ key: btoa(String.fromCharCode(...bytes)) })
+  return createSecretBox({ key: toBase64(crypto.getRandomValues(new Uint8Array(32))) })
 }
 
 let warned = false
@@ -229,3 +234,13 @@ function warnOpen(): void {
     'agentwire: the control plane has no `authenticate` option: anyone who can reach it can deploy code.',
   )
 }
+
+/** Created by `tokenVault` of `agentwire/control-plane/oauth`. */
+export interface TokenVault {
+  /** @internal */
+  readonly open: unknown
+}
+
+/** Opens a vault's auth service. Its types are derived from the API schemas, so they are internal. */
+export const openVault = (vault: TokenVault, parts: AuthServiceParts): AuthService =>
+  (vault.open as (parts: AuthServiceParts) => AuthService)(parts)

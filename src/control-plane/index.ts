@@ -5,7 +5,7 @@ export {
   either,
   type VerifyToken,
 } from './api/authentication/authentication.ts'
-export type { TokenVault } from './auth/token-vault.ts'
+export type { GitIntegration, GitIntegrations, GitRepository } from './context.ts'
 export type {
   DeployContext,
   Deployer,
@@ -20,6 +20,7 @@ export type {
 export { DeployError } from './deployers/deployer.ts'
 export { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events/webhooks/events.ts'
 export type { WebhookOptions } from './events/webhooks/webhooks.ts'
+export type { TokenVault } from './handler.ts'
 export {
   type ControlPlane,
   type ControlPlaneHttpOptions,
@@ -31,5 +32,4 @@ export {
 export type { LogLimits } from './logs/logs.ts'
 export type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from './records/records.ts'
 export type { UploadLimits } from './records/uploads/uploads.ts'
-export type { GitIntegration, GitIntegrations, GitRepository } from './wire/integrations.ts'
 export type { WorkerTimes } from './worker/context.ts'

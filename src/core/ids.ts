@@ -1,5 +1,4 @@
-import { toHex } from './bytes.ts'
-import { sha256 } from './sha256.ts'
+import { sha256, toHex } from './bytes.ts'
 
 const MAX_COUNT = 0xfff
 

@@ -152,3 +152,10 @@ export interface AgentEngine {
    */
   close(): Promise<void>
 }
+
+/** An engine before it is known who calls: it starts no runs. A face gets it, and its rows get an `AgentEngine`. */
+export interface ServedEngine extends Omit<AgentEngine, 'start' | 'respond' | 'run' | 'follow'> {
+  follow<Json extends boolean = false, Batches extends boolean = false>(
+    request: FindAnswer & EventForm<Json, Batches>,
+  ): Promise<Answer<EventItem<Json, Batches>> | undefined>
+}

@@ -38,7 +38,6 @@ const tables = /* @__PURE__ */ lazy(() => {
     config: CONFIG,
     classic: 'object',
     context: 'object',
-    settingsOf: 'function',
     settingsFrom: 'string',
     title: 'string',
     metadata: 'object',
@@ -48,14 +47,12 @@ const tables = /* @__PURE__ */ lazy(() => {
     details: 'any',
     temporary: 'boolean',
     ttl: 'object',
-    extraOps: 'function',
+    extraOps: 'list',
     runId: 'string',
     threadMetadata: 'object',
     threadConfig: 'object',
     request: 'object',
     traceparent: 'string',
-    permit: 'function',
-    accept: 'function',
     looked: 'object',
   }
 

@@ -14,7 +14,7 @@ import { RunError } from './errors.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
-import type { CancelAction, StoredConfig, ThreadRecord } from './records/records.ts'
+import type { CancelAction, StoredConfig } from './records/records.ts'
 import type { Answers, Owned, RunRequest, ThreadEvents } from './requests.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
 import type { readHistory as historyOf } from './threads/state.ts'
@@ -141,26 +141,11 @@ function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'
 
 /** A request to start a run with an input. */
 const inputOf = ({ input = null, ...request }: RunRequest) =>
-  ({ ...request, ...settingsFor(request), start: { kind: 'input', value: input } }) as const
+  ({ ...request, config: configOf(request), start: { kind: 'input', value: input } }) as const
 
 /** A request to start a run with answers to questions. */
 const answersOf = ({ answers, update, goto, ...request }: Answers) =>
-  ({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, update, goto } }) as const
-
-/** The config, or a function if it depends on the thread. */
-function settingsFor({
-  principal,
-  config,
-  settingsOf,
-}: Pick<RunRequest, 'principal' | 'config' | 'settingsOf'>) {
-  if (!settingsOf) return { config: configOf({ principal, config }) }
-  return {
-    async settingsOf(thread: ThreadRecord) {
-      const settings = await settingsOf(thread)
-      return { ...settings, config: configOf({ principal, config: settings.config }) }
-    },
-  }
-}
+  ({ ...request, config: configOf(request), start: { kind: 'resume', answers, update, goto } }) as const
 
 type Cancelled = { readonly runId: string; readonly action?: CancelAction } | { readonly answerId: string }
 

@@ -1,4 +1,4 @@
-export type { AgentEngine, ThreadList } from './agent-engine.ts'
+export type { AgentEngine, ServedEngine, ThreadList } from './agent-engine.ts'
 export type { Answer, AnswerEnd, BeginAnswer, FindAnswer, FollowOptions } from './answers/answer.ts'
 export type { AnswerQuery, FoundAnswer } from './answers/find.ts'
 export type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
@@ -22,7 +22,6 @@ export {
   readStreamed,
   readToEnd,
   readTree,
-  receiptOf,
   subscribe,
   untilAnswered,
 } from './internals.ts'
@@ -71,10 +70,10 @@ export {
   type ThreadTtl,
   unanswered,
 } from './records/records.ts'
+export { retryConflicts } from './records/update.ts'
 export type {
   Answers,
   NewThreadRequest,
-  PermitRun,
   RunRequest,
   RunResult,
   StateWriteRequest,
@@ -94,7 +93,7 @@ export {
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
-export { type LookQuery, receiptIn } from './threads/look.ts'
+export { type LookQuery, receiptIn, recordIn } from './threads/look.ts'
 export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -7,12 +7,11 @@
 import { later } from '../core/lazy.ts'
 import { type Access, accessOf } from '../core/principal.ts'
 import type { WireMessage } from '../messages/index.ts'
-import type { AgentEngine } from './agent-engine.ts'
+import type { ServedEngine } from './agent-engine.ts'
 import type { FoundAnswer } from './answers/find.ts'
 import { asPrincipal, boundOf, type CallerRequest } from './bound.ts'
 import type { RunContext } from './context.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
-import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
 import type { AnswerRecord, OpenInterrupt, RunRecord, ThreadRecord } from './records/records.ts'
 import type { Owned, ThreadAddress, ThreadLook, ThreadSubscription } from './requests.ts'
 import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
@@ -34,7 +33,10 @@ const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTre
 const streamedOf = /* @__PURE__ */ later(() => import('./answers/streamed.ts'), 'readStreamed')
 const keepLatestOf = /* @__PURE__ */ later(() => import('./mutations/keep-latest.ts'), 'keepLatest')
 
-type Method<Request extends Access, Result> = (engine: AgentEngine, request: CallerRequest<Request>) => Result
+type Method<Request extends Access, Result> = (
+  engine: ServedEngine,
+  request: CallerRequest<Request>,
+) => Result
 
 const over =
   <Request extends Access, Result>(
@@ -47,7 +49,7 @@ const over =
  * The last sequence number of a thread's log, from which a reader can continue. 0 if the principal has no
  * such thread.
  */
-export const headOf: (engine: AgentEngine, thread: ThreadAddress) => Promise<number> = /* @__PURE__ */ over(
+export const headOf: (engine: ServedEngine, thread: ThreadAddress) => Promise<number> = /* @__PURE__ */ over(
   async (context, thread: OwnedThread): Promise<number> =>
     (await findThread(context, thread)) ? (await context.store.inspect(thread.threadId)).head : 0,
 )
@@ -56,15 +58,15 @@ export const headOf: (engine: AgentEngine, thread: ThreadAddress) => Promise<num
  * The events of a thread as SSE frames, whose bytes all subscribers share. Past events that a new client must
  * not see are omitted.
  */
-export function subscribe(engine: AgentEngine, request: ThreadSubscription): Subscription
+export function subscribe(engine: ServedEngine, request: ThreadSubscription): Subscription
 /** The same events in another encoding. */
 export function subscribe<Chunk>(
-  engine: AgentEngine,
+  engine: ServedEngine,
   request: ThreadSubscription,
   rendering: Rendering<Chunk>,
 ): Subscription<Chunk>
 export function subscribe(
-  engine: AgentEngine,
+  engine: ServedEngine,
   request: ThreadSubscription,
   rendering: Rendering<unknown> = AS_BYTES,
 ): Subscription<unknown> {
@@ -77,25 +79,25 @@ export function subscribe(
  * Waits for the end of a run, passes the requested events to `take`, and returns the run's record. Undefined
  * if the run was undone or deleted.
  */
-export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunRecord | undefined> =
+export const readToEnd: (engine: ServedEngine, request: RunToEnd) => Promise<RunRecord | undefined> =
   /* @__PURE__ */ over(readToEndOf)
 
 /**
  * A thread with the recorded result of a command and a kept answer, read together, for a request that may
  * start a run on it.
  */
-export const lookAtThread: (engine: AgentEngine, thread: ThreadAddress & LookQuery) => Promise<ThreadLook> =
+export const lookAtThread: (engine: ServedEngine, thread: ThreadAddress & LookQuery) => Promise<ThreadLook> =
   /* @__PURE__ */ over(look)
 
 /** A thread and one of its runs, read together. Undefined if the principal has no such thread. */
 export const findRun: (
-  engine: AgentEngine,
+  engine: ServedEngine,
   run: ThreadAddress & { readonly runId: string },
 ) => Promise<FoundRun | undefined> = /* @__PURE__ */ over(find)
 
 /** A page of a principal's threads, with the total count. */
 export const listThreadPage: (
-  engine: AgentEngine,
+  engine: ServedEngine,
   query: CallerRequest<ThreadListQuery & { readonly limit: number }>,
 ) => Promise<ThreadPage> = /* @__PURE__ */ over(
   /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'pageOfThreads'),
@@ -103,44 +105,36 @@ export const listThreadPage: (
 
 /** The tree of a run's agents, built from its lifecycle events. Undefined if the log has none. */
 export const readTree = async (
-  engine: AgentEngine,
+  engine: ServedEngine,
   { threadId }: ThreadRecord,
   runId: string,
 ): Promise<RunTree | undefined> => treeOf(boundOf(engine).context, threadId, runId)
 
 /** The messages of the agent that the active run of a thread has streamed so far, as a state spells them. */
-export const readStreamed = (engine: AgentEngine, thread: ThreadRecord): Promise<readonly WireMessage[]> =>
+export const readStreamed = (engine: ServedEngine, thread: ThreadRecord): Promise<readonly WireMessage[]> =>
   streamedOf(boundOf(engine).context, thread)
 
 /** The questions of a thread that can be answered, by the agent's state. */
-export const openQuestions = (engine: AgentEngine, thread: ThreadRecord): Promise<readonly OpenInterrupt[]> =>
-  openOf(boundOf(engine).context, thread)
+export const openQuestions = (
+  engine: ServedEngine,
+  thread: ThreadRecord,
+): Promise<readonly OpenInterrupt[]> => openOf(boundOf(engine).context, thread)
 
 /**
  * The open questions of a thread that a new input meets: it answers or discards them, so that a route may
  * reject it. None after a failed run.
  */
 export const questionsBeforeInput = (
-  engine: AgentEngine,
+  engine: ServedEngine,
   thread: ThreadRecord,
 ): Promise<readonly OpenInterrupt[]> => beforeInput(boundOf(engine).context, thread)
-
-/**
- * The recorded result of an earlier command. Does not check that the caller owns the thread. Throws
- * `key_reused`.
- */
-export const receiptOf = async (
-  engine: AgentEngine,
-  threadId: string,
-  command: CommandKey | undefined,
-): Promise<Receipt | null> => (await loadReceipt(boundOf(engine).context.store, threadId, command)).receipt
 
 /**
  * Up to 1,000 threads as `findThread` finds each, in the requested order, and those that are being deleted,
  * too. Their records are read at once.
  */
 export async function findThreads(
-  engine: AgentEngine,
+  engine: ServedEngine,
   threads: readonly ThreadAddress[],
 ): Promise<readonly (ThreadRecord | undefined)[]> {
   const asked = threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) }))
@@ -153,7 +147,7 @@ export async function findThreads(
  * runs and events stay. Throws before any change: `not_supported` if the checkpointer has no `keepLatest`,
  * `thread_busy` if a run is active or waiting.
  */
-export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[]): Promise<number> {
+export function keepLatest(engine: ServedEngine, threads: readonly ThreadAddress[]): Promise<number> {
   const { context, maintain } = boundOf(engine)
   maintain()
   const asked = threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) }))
@@ -162,7 +156,7 @@ export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[
 
 /** Merges keys into the metadata of the newest checkpoint. Throws `thread_busy` during a run. */
 export const patchState: (
-  engine: AgentEngine,
+  engine: ServedEngine,
   write: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> },
 ) => Promise<void> = /* @__PURE__ */ over(
   /* @__PURE__ */ later(() => import('./mutations/patch-state.ts'), 'patchState'),
@@ -173,7 +167,7 @@ export const patchState: (
  * recorded. An ended answer is not changed. Throws `no_such_task`.
  */
 export const cancelAnswer: (
-  engine: AgentEngine,
+  engine: ServedEngine,
   answer: ThreadAddress & { readonly answerId: string },
 ) => Promise<AnswerRecord> = /* @__PURE__ */ over(
   /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer'),
@@ -184,7 +178,7 @@ export const cancelAnswer: (
  * longer exists. Throws `closing` if the engine closes first.
  */
 export const untilAnswered: (
-  engine: AgentEngine,
+  engine: ServedEngine,
   answer: ThreadAddress & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
 ) => Promise<FoundAnswer | undefined> = /* @__PURE__ */ over(
   /* @__PURE__ */ later(() => import('./answers/lists.ts'), 'untilAnswered'),
@@ -192,7 +186,7 @@ export const untilAnswered: (
 
 /** A principal's answers of an assistant, last changed first. */
 export const listAnswers: (
-  engine: AgentEngine,
+  engine: ServedEngine,
   query: Omit<AnswerListQuery, 'owner'> & Pick<ThreadAddress, 'principal'>,
 ) => Promise<AnswerPage> = /* @__PURE__ */ over(
   /* @__PURE__ */ later(() => import('./answers/lists.ts'), 'listOwnAnswers'),

@@ -1,12 +1,12 @@
 import { createJobs, type Jobs } from '../storage/jobs/jobs.ts'
-import type { AgentEngine } from './agent-engine.ts'
+import type { ServedEngine } from './agent-engine.ts'
 import type { EngineParts } from './attach.ts'
 import { boundOf } from './bound.ts'
 
 /**
  * The jobs of an engine. A face registers its kinds when it is created. The jobs run until the engine closes.
  */
-export const jobsOf = (engine: AgentEngine): Jobs => boundOf(engine).attach(createEngineJobs)
+export const jobsOf = (engine: ServedEngine): Jobs => boundOf(engine).attach(createEngineJobs)
 
 /** Reports failures, and also observes deliveries that were given up. */
 const createEngineJobs = ({ store, report, observe }: EngineParts): Jobs =>

@@ -1,4 +1,4 @@
-import type { AgentEngine } from './agent-engine.ts'
+import type { ServedEngine } from './agent-engine.ts'
 import type { Attach } from './attach.ts'
 import { boundOf } from './bound.ts'
 import type { RunContext } from './context.ts'
@@ -29,7 +29,7 @@ export interface EngineInternals
 /**
  * The internal parts of an engine. Throws `RunError` `invalid_argument` for an object that is not an engine.
  */
-export function internalsOf(engine: AgentEngine): EngineInternals {
+export function internalsOf(engine: ServedEngine): EngineInternals {
   const { context, attach } = boundOf(engine)
   const { aliases, defaultAgent, limits, store, observe, graphStores, executing, watchers } = context
   return {

@@ -24,20 +24,6 @@ export interface ThreadAddress {
   readonly principal?: Principal | null | undefined
 }
 
-/** Throws if a caller may not run this assistant on this thread, otherwise returns the limits. */
-export type PermitRun = (run: {
-  readonly threadId: string
-  /** The id of the agent, or the UUID of the assistant with the run's settings. */
-  readonly assistantId: string
-  /** Whether the run creates the thread. */
-  readonly isNewThread: boolean
-}) => Promise<{
-  /** The caller with its limits. */
-  readonly principal: Principal | null
-  /** The metadata of a thread that the run creates, in addition to its own. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-}>
-
 /** A run to start. */
 export interface RunRequest extends ThreadAddress {
   /** Default: the thread's assistant, otherwise the engine's default. */
@@ -65,10 +51,6 @@ export interface RunRequest extends ThreadAddress {
   readonly classic?: StreamModesRun | undefined
   /** The runtime context that the caller requests. Keys from the agent's own `context` take precedence. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
-  /** Returns `config`, `context` and `settingsFrom` if they depend on the thread. Called once, before the run is accepted. */
-  readonly settingsOf?:
-    | ((thread: ThreadRecord) => Promise<Pick<RunRequest, 'config' | 'context' | 'settingsFrom'>>)
-    | undefined
   /** The thread's title, if it has none yet. */
   readonly title?: string | undefined
   /** The metadata of the thread, if the run creates it. */
@@ -98,8 +80,8 @@ export interface RunRequest extends ThreadAddress {
    * kept.
    */
   readonly ttl?: ThreadTtl | undefined
-  /** Returns additional writes for the commit that records the run, in its thread's partition. */
-  readonly extraOps?: ((runId: string) => readonly Op[]) | undefined
+  /** Additional writes of the commit that records the run, in its thread's partition. */
+  readonly extraOps?: readonly Op[] | undefined
   /** The id of the run, a new UUID version 7. Default: created by the engine. */
   readonly runId?: string | undefined
   /** Merged into the metadata of the thread, even if the run does not create it. */
@@ -111,20 +93,14 @@ export interface RunRequest extends ThreadAddress {
   /** The W3C `traceparent` of the request. */
   readonly traceparent?: string | null | undefined
   /**
-   * The UUID of the assistant that `config` and `context` come from, for `permit`. Default: the agent's own
-   * settings.
+   * The UUID of the assistant that `config` and `context` come from, which permission checks of faces ask about.
+   * Default: the agent's own settings.
    */
   readonly settingsFrom?: string | undefined
   /**
-   * Asked before anything is changed, with what really runs: the agent, and the assistant with its settings.
-   * Throws if the caller may not run it. Routes set it. Default: every agent may run.
-   */
-  readonly permit?: PermitRun | undefined
-  /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
-  readonly accept?: ((thread: ThreadRecord) => void | Promise<void>) | undefined
-  /**
-   * The result of a `lookAtThread` call that was just made, with the same `command`. Default: the thread is
-   * read.
+   * The look at the thread, with the same `command`, on which this request was decided: nothing of it is read
+   * again. Throws `ConflictError` if the thread has changed since; `retryConflicts` then looks and decides again.
+   * Default: the thread is read, and again after a conflict.
    */
   readonly looked?: ThreadLook | undefined
 }
@@ -207,8 +183,8 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly title?: string | undefined
   /** The idempotency key: a repeated request does not write a second checkpoint. */
   readonly command?: CommandKey | undefined
-  /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
-  readonly accept?: ((thread: ThreadRecord) => void | Promise<void>) | undefined
+  /** As in `RunRequest`. */
+  readonly looked?: ThreadLook | undefined
 }
 
 /** A run that was accepted. */

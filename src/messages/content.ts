@@ -1,5 +1,4 @@
 import { isRecord } from './record.ts'
-
 /** Provider fields without a name in the normal form, as plain JSON. */
 export type Extras = Readonly<Record<string, unknown>>
 
@@ -129,3 +128,20 @@ export function isContentBlock(value: unknown): value is ContentBlock {
   if (fields.includes('text')) return typeof value.text === 'string'
   return value.type === 'invalidToolCall' || !fields.includes('args') || isRecord(value.args)
 }
+
+/**
+ * Splits a base64 `data:` URL (RFC 2397). Undefined for any other value, also for a `data:` URL with plain
+ * text. Takes time linear in the length of the part before the first comma: clients choose these URLs.
+ */
+export function splitDataUrl(
+  url: unknown,
+): { readonly mimeType: string | undefined; readonly base64: string } | undefined {
+  if (typeof url !== 'string' || url.slice(0, 5).toLowerCase() !== 'data:') return undefined
+  const comma = url.indexOf(',')
+  const mark = comma - MARK.length
+  if (mark < 5 || url.slice(mark, comma).toLowerCase() !== MARK) return undefined
+  const end = url.indexOf(';')
+  return { mimeType: url.slice(5, end) || undefined, base64: url.slice(comma + 1) }
+}
+
+const MARK = ';base64'

@@ -54,3 +54,10 @@ export function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || !ROLES.has(value.role) || !Array.isArray(value.content)) return false
   return Object.keys(value).every((key) => FIELDS.has(key)) && value.content.every(isContentBlock)
 }
+
+/**
+ * Whether a message is a summary that replaces earlier ones. The middleware of LangChain and deep agents
+ * stores it as a message of the user, who did not write it.
+ */
+export const isSummary = ({ role, extras }: Message): boolean =>
+  role === 'user' && extras?.lc_source === 'summarization'

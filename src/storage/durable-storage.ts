@@ -1,8 +1,10 @@
+import type { OptionTable } from '../core/options.ts'
 import { type CheckpointTables, createDurableSaver } from './checkpointer/durable-saver.ts'
 import { DATABASE } from './checkpointer/fenced.ts'
 import type { Serde } from './checkpointer/serde.ts'
-import type { DurableStorage, StorageReport } from './durable.ts'
+import type { DurableStorage, DurableStorageOptions, StorageReport } from './durable.ts'
 import { checkFence } from './store/commit.ts'
+import type { StorageCounts } from './store/report.ts'
 import type { PartitionListener, Store } from './store/store.ts'
 
 /** The store calls that each backend implements. */
@@ -51,4 +53,36 @@ export function createDurableStorage(backend: Backend): DurableStorage {
   }
   const checkpointer = createDurableSaver({ name: `${name}Checkpointer`, database, tables, serde, close })
   return { store, checkpointer, setup, report, close }
+}
+
+export const DURABLE_OPTIONS: OptionTable<DurableStorageOptions> = {
+  maxThreadBytes: 'number',
+  maxTotalBytes: 'number',
+  maxAgeMs: 'number',
+  prefix: 'string',
+  deadlineMs: 'number',
+  serde: 'object',
+}
+
+export const DEADLINE_MS = 5_000
+export const PREFIX = 'agentwire_'
+
+export const EMPTY_COUNTS: StorageCounts = {
+  partitions: 0,
+  documents: 0,
+  events: 0,
+  leases: 0,
+  checkpoints: 0,
+}
+
+/** From a row whose columns have the names of the counts. The sum over no rows is null. */
+export function readCounts(row: Readonly<Record<keyof StorageCounts, unknown>>): StorageCounts {
+  const { partitions, documents, events, leases, checkpoints } = row
+  return {
+    partitions: Number(partitions),
+    documents: Number(documents),
+    events: Number(events ?? 0),
+    leases: Number(leases ?? 0),
+    checkpoints: Number(checkpoints),
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AgentSkill } from '../../src/agents/profile.ts'
 import type { Part } from '../../src/faces/a2a/model.ts'
-import { checkModes } from '../../src/faces/a2a/parts/modes.ts'
+import { checkModes } from '../../src/faces/a2a/operations/decide.ts'
 import { type AgentProfile, defineAgent } from '../../src/index.ts'
 
 const read = (profile: AgentProfile, ...parts: Part[]) =>

@@ -169,6 +169,6 @@ test('a deleted thread ends the streams, the lists and the webhooks of its tasks
   await expect(call(server, 'GetTask', { id: asked.id })).rejects.toMatchObject({ code: -32001 })
   expect(await call(server, 'ListTasks', {})).toMatchObject({ tasks: [], totalSize: 0 })
   await new Promise((resolve) => setTimeout(resolve, 100))
-  for (const collection of ['tasks', 'a2a_push_configs', 'jobs', 'runs', 'threads', 'commands'])
+  for (const collection of ['answers', 'a2a_push_configs', 'jobs', 'runs', 'threads', 'commands'])
     expect((await store.list(collection)).docs).toEqual([])
 })

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import type { AgUiEvent } from '../../src/faces/ag-ui/events.ts'
 import { toClient } from '../../src/faces/ag-ui/messages.ts'
-import { createStateTeller } from '../../src/faces/ag-ui/state.ts'
+import { type AgUiEvent, createStateWriter } from '../../src/faces/ag-ui/state.ts'
 import { createWriter } from '../../src/faces/ag-ui/write.ts'
 import type { AnswerDetail } from '../../src/faces/kit/index.ts'
 import type { Message } from '../../src/messages/index.ts'
 
 const writerOf = (before: readonly Message[] = [], subagents = true) => {
-  const writer = createWriter({ before, state: createStateTeller(), subagents })
+  const writer = createWriter({ before, state: createStateWriter(), subagents })
   const write = (...items: AnswerDetail[]): AgUiEvent[] =>
     items.flatMap((item) => writer.write({ ...item, seq: 1, timestamp: 0, runId: 'r' }))
   return { ...writer, write }
@@ -123,11 +122,11 @@ test('a subagent that runs again has another id, and is left out where clients d
 })
 
 test('long lists of the state are not compared item by item', () => {
-  const teller = createStateTeller()
+  const teller = createStateWriter()
   const items = Array.from({ length: 5_000 }, (_, at) => ({ at }))
-  teller.tell({ items })
-  const [more] = teller.tell({ items: [...items, { at: -1 }] })
+  teller.delta({ items })
+  const [more] = teller.delta({ items: [...items, { at: -1 }] })
   expect(more?.delta).toEqual([{ op: 'add', path: '/items/-', value: { at: -1 } }])
-  const [other] = teller.tell({ items: items.toReversed() })
+  const [other] = teller.delta({ items: items.toReversed() })
   expect(other?.delta).toMatchObject([{ op: 'replace', path: '/items' }])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requirements } from '../../src/audit/adapter/requirements.ts'
+import { requirements } from '../../src/audit/adapter.ts'
 import { adapterAudits } from '../../src/audit/index.ts'
 import { targets } from './targets/index.ts'
 

@@ -21,7 +21,7 @@ async function runs(name: string, code: string): Promise<unknown[]> {
   await build({ ...options, entryPoints: [join(root, 'src/index.ts')], outfile: join(folder, library) })
   await build({
     ...options,
-    entryPoints: [join(root, 'src/agents/testing/index.ts')],
+    entryPoints: [join(root, 'src/agents/testing.ts')],
     outfile: join(folder, testing),
   })
   const { outputFiles } = await build({

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { requirements } from '../../src/audit/adapter/requirements.ts'
+import { requirements } from '../../src/audit/adapter.ts'
 import { checkpointerAudits, graphStoreAudits, serverAudits, storeAudits } from '../../src/audit/index.ts'
-import { serverRules } from '../../src/audit/server/rules.ts'
+import { serverRules } from '../../src/audit/server.ts'
 
 const page = readFileSync(new URL('../../docs/audits.md', import.meta.url), 'utf8')
 

@@ -3,16 +3,18 @@ import type { ControlPlaneContext } from '../../src/control-plane/context.ts'
 import { createLogs } from '../../src/control-plane/logs/create-logs.ts'
 import { createDeployments } from '../../src/control-plane/records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord } from '../../src/control-plane/records/records.ts'
-import { type OpsOf, type StatusEvent, statusOp } from '../../src/control-plane/records/status-event.ts'
 import {
   DEPLOYMENTS,
   loadDeployment,
   loadRevision,
+  type OpsOf,
   ofDeployment,
   partitionOf,
   putDeployment,
   putRevision,
   REVISIONS,
+  type StatusEvent,
+  statusOp,
 } from '../../src/control-plane/records/stored.ts'
 import { createUploads } from '../../src/control-plane/records/uploads/uploads.ts'
 import { createSecretBox } from '../../src/control-plane/secrets/secret-box.ts'

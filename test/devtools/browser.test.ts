@@ -164,6 +164,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.getByRole('heading', { name: 'Talk five' }).waitFor()
     await page.keyboard.press('j')
     await eventually(async () => page.url().endsWith('#/threads/t-five/conversation'))
+    await page.locator('.threads [aria-current]', { hasText: 'Talk five' }).waitFor()
     await page.keyboard.press('J')
     await page.getByRole('heading', { name: 'Talk four' }).waitFor()
     await page.keyboard.press('J')

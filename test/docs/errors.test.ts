@@ -4,6 +4,10 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { AgentwireError } from '../../src/core/errors.ts'
+import { RunError, type RunErrorCode } from '../../src/engine/index.ts'
+import { A2A_ERROR_CODES } from '../../src/faces/a2a/errors.ts'
+import { ERRORS } from '../../src/faces/kit/errors.ts'
+import { errorEncoder } from '../../src/faces/openai/errors.ts'
 import { root } from '../package/package.ts'
 import { read } from './fences.ts'
 
@@ -52,4 +56,22 @@ test('an error names its row, and a log shows it', () => {
   expect(thrown).toBeInstanceOf(AgentwireError)
   expect((thrown as AgentwireError).docs).toBe('agentwire/docs/errors.md#invalid_argument')
   expect(inspect(thrown)).toContain('agentwire/docs/errors.md#invalid_argument')
+})
+
+test('docs/errors.md says what each error of the engine is over each protocol', async () => {
+  const encode = errorEncoder(undefined)
+  const expected = await Promise.all(
+    Object.entries(ERRORS).map(async ([code, { status, protocol, a2a, mcp }]) => {
+      const response = await encode(new RunError(code as RunErrorCode, 'No.'), undefined, {} as never)
+      const { error } = (await response!.json()) as { readonly error: { readonly type: string } }
+      const cells = [`${A2A_ERROR_CODES[a2a]} \`${a2a}\``, mcp, `\`${error.type}\``]
+      return `| [\`${code}\`](#${code}) | ${status} | \`${protocol}\` | ${cells.join(' | ')} |`
+    }),
+  )
+  const [, table = ''] = read('docs/errors.md').split('## Errors over each protocol')
+  const rows = table
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| ['))
+  expect(rows).toEqual(expected)
 })

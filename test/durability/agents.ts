@@ -13,7 +13,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { scriptedModel } from '../../src/agents/testing/index.ts'
+import { scriptedModel } from '../../src/agents/testing.ts'
 import { type Agent, defineAgent, type Message, textOf, tool } from '../../src/index.ts'
 import { refuseUnanswered, strict } from '../fixtures/strict.ts'
 import { eventually } from '../kit/wait.ts'

@@ -5,10 +5,11 @@ import { WebSocket } from 'ws'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { agUi } from '../../src/faces/ag-ui/index.ts'
 import { aiSdk } from '../../src/faces/ai-sdk/index.ts'
+import { createFace, type FaceSetup, lookAtThread, route } from '../../src/faces/kit/index.ts'
 import { mcp } from '../../src/faces/mcp/index.ts'
 import { idOf } from '../../src/faces/openai/ids.ts'
 import { openAi } from '../../src/faces/openai/index.ts'
-import { type Authorize, defineAgent } from '../../src/index.ts'
+import { type Authorize, createAgentServer, defineAgent } from '../../src/index.ts'
 import { type Answer, request } from '../kit/client.ts'
 import { serveAgents } from '../kit/host.ts'
 
@@ -362,4 +363,87 @@ test('the settings of an assistant are asked about by its UUID, through every do
       [own.assistant_id, 'secret'].sort(),
     ])
   }
+})
+
+test('what a face gets before a call starts no runs, and what its rows get asks', async () => {
+  let ofSetup: FaceSetup['engine'] | undefined
+  const ways = ['start', 'respond', 'run', 'follow', 'follow to respond'] as const
+  const door = (setup: FaceSetup) => {
+    ofSetup = setup.engine
+    // @ts-expect-error: it has no call that could be asked about.
+    setup.engine.start
+    // @ts-expect-error: it only follows answers that were started.
+    const _: Parameters<typeof setup.engine.follow>[0] = { threadId: 't', start: {} }
+    return createFace(setup, {
+      basePath: '/door',
+      routes: ways.map((way) =>
+        route('POST', `/${way.replaceAll(' ', '-')}`, {
+          permission: null,
+          async run({ engine }, { principal }) {
+            const on = { threadId: randomUUID(), principal, assistantId: 'secret' }
+            if (way === 'run') await engine.run({ ...on, input: 'do' })
+            else if (way === 'start') await engine.start({ ...on, input })
+            else if (way === 'respond') await engine.respond({ ...on, answers: { q: 1 } })
+            else if (way === 'follow') await engine.follow({ ...on, start: { assistantId: 'secret', input } })
+            else await engine.follow({ ...on, respond: { assistantId: 'secret', answers: { q: 1 } } })
+            return new Response('has run')
+          },
+        }),
+      ),
+    })
+  }
+  const { fetch, close } = createAgentServer({
+    agents: { secret: langgraph(secret) },
+    authenticate: () => ({ id: 'mallory' }),
+    authorize,
+    faces: [door],
+  })
+  const before = runs
+  for (const way of ways) {
+    const { status } = await fetch(
+      new Request(`http://127.0.0.1/door/${way.replaceAll(' ', '-')}`, { method: 'POST' }),
+    )
+    expect([way, status]).toEqual([way, 403])
+  }
+  expect(runs).toBe(before)
+  expect(ofSetup).toBeDefined()
+  await close()
+})
+
+test('a filter of the permission holds for a run that a route starts with more access', async () => {
+  const door = (setup: FaceSetup) =>
+    createFace(setup, {
+      routes: ['seen', 'unseen'].map((way) =>
+        route('POST', `/${way}/:thread_id`, {
+          permission: 'runs:create',
+          async run({ engine }, { principal, threadId }) {
+            const all = { threadId, principal: { id: 'ann' } }
+            const looked = await lookAtThread(engine, way === 'seen' ? all : { threadId, principal })
+            await engine.start({ threadId, principal: all.principal, input, looked })
+            return new Response('has run')
+          },
+        }),
+      ),
+    })
+  const { engine, fetch, close } = createAgentServer({
+    agents: { open },
+    authenticate: () => ({ id: 'ann' }),
+    authorize: () => ({ filter: { team: 'a' } }),
+    faces: [door],
+  })
+  const statuses: unknown[] = []
+  for (const team of ['a', 'b'])
+    for (const way of ['seen', 'unseen']) {
+      const threadId = randomUUID()
+      await engine.createThread({ threadId, principal: { id: 'ann' }, metadata: { team } })
+      const { status } = await fetch(new Request(`http://127.0.0.1/${way}/${threadId}`, { method: 'POST' }))
+      statuses.push([team, way, status])
+    }
+  expect(statuses).toEqual([
+    ['a', 'seen', 200],
+    ['a', 'unseen', 200],
+    ['b', 'seen', 404],
+    ['b', 'unseen', 404],
+  ])
+  await close()
 })

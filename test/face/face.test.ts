@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lines } from '../../examples/face/face.ts'
 import type { StartedTarget } from '../../src/audit/index.ts'
-import { createFace, createFaceHandler, type FaceSetup, json, route } from '../../src/faces/kit/index.ts'
+import {
+  createFace,
+  createFaceHandler,
+  type FaceContext,
+  type FaceSetup,
+  json,
+  route,
+} from '../../src/faces/kit/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
 import { targets } from '../conformance/targets/index.ts'
 import { unexpectedErrors } from '../kit/errors.ts'
@@ -188,10 +195,7 @@ test('an error of a face that nobody expects is reported with its id, and says n
   await handler.close()
 })
 
-interface Health {
-  readonly engine: FaceSetup['engine']
-  readonly authorize: FaceSetup['authorize']
-  readonly onError: FaceSetup['onError']
+interface Health extends FaceContext {
   readonly name: string
 }
 

@@ -16,7 +16,7 @@ import {
   vercel,
   vercelTarget,
 } from '../../src/models/formats/index.ts'
-import { platformTarget } from '../../src/models/tracing/convert/platform.ts'
+import { platformTarget } from '../../src/models/tracing/convert/formats.ts'
 import { anyUrl } from '../kit/arbitraries.ts'
 import { args, name, text } from './arbitraries.ts'
 import { frozen, viaJson } from './helpers.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DeliveryError, type DeliveryErrorCode } from '../../src/core/egress/errors.ts'
-import { nextDelay, RETRY_FOR_A_DAY } from '../../src/storage/jobs/retry-rule.ts'
+import { nextDelay, RETRY_FOR_A_DAY } from '../../src/storage/jobs/kind.ts'
 
 const CODES: readonly DeliveryErrorCode[] = ['rejected', 'redirected', 'failed', 'unreachable', 'timeout']
 

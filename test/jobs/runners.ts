@@ -4,8 +4,7 @@ import { type NewJob, putJobOp, removeJobOp } from '../../src/storage/jobs/job.t
 // Loaded on demand otherwise, which takes longer than a test with a clock of its own waits.
 import '../../src/storage/jobs/runner.ts'
 import { createJobs, type Jobs } from '../../src/storage/jobs/jobs.ts'
-import type { JobHandler } from '../../src/storage/jobs/kind.ts'
-import { RETRY_FOR_A_DAY } from '../../src/storage/jobs/retry-rule.ts'
+import { type JobHandler, RETRY_FOR_A_DAY } from '../../src/storage/jobs/kind.ts'
 import type { JobTimes } from '../../src/storage/jobs/runner.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import type { Store } from '../../src/storage/store/store.ts'

@@ -279,7 +279,7 @@ test('jobs do not keep their process alive', async () => {
   const code = `
     import { putJobOp } from './src/storage/jobs/job.ts'
     import { createJobs } from './src/storage/jobs/jobs.ts'
-    import { RETRY_FOR_A_DAY } from './src/storage/jobs/retry-rule.ts'
+    import { RETRY_FOR_A_DAY } from './src/storage/jobs/kind.ts'
     import { memoryStore } from './src/storage/memory/store.ts'
     const inner = memoryStore()
     const store = { ...inner, capabilities: { ...inner.capabilities, shared: true } }

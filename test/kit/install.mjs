@@ -75,8 +75,8 @@ export function copySources(folder) {
     'package.json',
     'tsconfig.json',
     '.ci/installed.mjs',
+    '.ci/pages.ts',
     'vitest.config.ts',
-    'pages.config.ts',
   ])
     cpSync(join(ROOT, name), join(folder, name), {
       recursive: true,

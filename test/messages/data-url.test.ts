@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { userMessage } from '../../src/faces/ai-sdk/intent.ts'
 import { contentOf } from '../../src/faces/openai/content.ts'
-import { splitDataUrl } from '../../src/messages/data-url.ts'
+import { splitDataUrl } from '../../src/messages/content.ts'
 import { decodeBlock } from '../../src/messages/index.ts'
 import { openaiChat } from '../../src/models/formats/index.ts'
 

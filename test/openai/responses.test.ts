@@ -164,6 +164,18 @@ describe('a conversation', () => {
     expect(count.body).toEqual({ object: 'response.input_tokens', input_tokens: 10 })
   })
 
+  test('an item of a conversation is read by one response, however many are sent at once', async () => {
+    const { baseURL } = await served({ counting })
+    const [[, openai]] = clientsOf(baseURL) as readonly Json[]
+    const { id } = await openai.conversations.create({
+      items: [{ type: 'message', role: 'user', content: 'once' }],
+    })
+    const ask = (input: string) => openai.responses.create({ model: 'counting', input, conversation: id })
+    await Promise.all(['b', 'c', 'd'].map(ask))
+    const last = await ask('e')
+    expect((last.output_text as string).split('|').filter((said) => said === 'u:once')).toHaveLength(1)
+  })
+
   test('takes along what was said to another model', async () => {
     const { openai } = await served({ counting, assistant })
     const one = await openai.responses.create({ model: 'assistant', input: 'a' })

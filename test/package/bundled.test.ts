@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import { expect, test } from 'vitest'
+import { chatScript } from '../../.ci/pages.ts'
+import config from '../../.ci/rolldown.config.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { chatScript } from '../../pages.config.ts'
-import config from '../../rolldown.config.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGE = ['main.tsx', 'model/graph-layout.ts'].map((file) => `${ROOT}src/ops/devtools/page/${file}`)

@@ -36,7 +36,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/openai': 17.03,
   'agentwire/ag-ui': 16.61,
   'agentwire/platform': 20.55,
-  'agentwire/control-plane': 61.28,
+  'agentwire/control-plane': 29.2,
   'agentwire/control-plane/jwt': 2.18,
   'agentwire/control-plane/oauth': 14.2,
   'agentwire/control-plane/process': 17.85,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fileOf } from '../../.ci/entries.mjs'
 import { entries, manifest, root } from './package.ts'
 
 interface Probe {
@@ -37,9 +38,13 @@ test('nothing is a default export', () => {
   expect(Object.values(probe.entries).flatMap(({ esm }) => esm)).not.toContain('default')
 })
 
-test('the examples find the source of every entry under its name', () => {
+test('tsconfig.json has the source of every entry, whose files in dist are named after it', () => {
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
   expect(Object.keys(compilerOptions.paths).sort()).toEqual(entries.map(({ specifier }) => specifier).sort())
+  for (const { specifier, files } of entries) {
+    expect(files.esm.default).toBe(`./dist/${fileOf(specifier)}.js`)
+    expect(files.cjs.default).toBe(`./dist/${fileOf(specifier)}.cjs`)
+  }
 })
 
 test('every name the README imports is exported', () => {

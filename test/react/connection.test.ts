@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createConnection } from '../../src/clients/react/connection.ts'
+import { createConnection } from '../../src/clients/react/client.ts'
 
 const answers: (Response | Error)[] = []
 const requests: { url: string; key: string | null }[] = []

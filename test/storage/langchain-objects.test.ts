@@ -4,7 +4,7 @@ import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langcha
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { langchainSerde } from '../../src/agents/langgraph/serde.ts'
+import { langchainSerde } from '../../src/agents/langgraph/saver-views.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import { FencedError } from '../../src/storage/errors.ts'

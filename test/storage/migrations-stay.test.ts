@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { migrations as postgres } from '../../src/storage/postgres/migrate.ts'
 import { createNames } from '../../src/storage/postgres/names.ts'
-import { migrations as sqlite } from '../../src/storage/sqlite/migrations.ts'
+import { migrations as sqlite } from '../../src/storage/sqlite/migrate.ts'
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 

@@ -1,11 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  approve,
-  reject,
-  type ScriptedReply,
-  scriptedModel,
-  toolCallsOf,
-} from '../../src/agents/testing/index.ts'
+import { approve, reject, type ScriptedReply, scriptedModel, toolCallsOf } from '../../src/agents/testing.ts'
 import { createAgentEngine, defineAgent, tool } from '../../src/index.ts'
 
 function engineOf(script: readonly ScriptedReply[]) {

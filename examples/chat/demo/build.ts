@@ -20,9 +20,10 @@ const LIBRARY = join(APP, 'node_modules/agentwire')
 const SOURCES = [
   'src',
   'adapters',
-  'pages.config.ts',
-  'rolldown.config.ts',
-  'tsup.config.ts',
+  '.ci/entries.mjs',
+  '.ci/pages.ts',
+  '.ci/rolldown.config.ts',
+  'tsconfig.json',
   'package.json',
   'package-lock.json',
 ]
@@ -76,12 +77,12 @@ async function timed(say: (line: string) => void, what: string, step: () => Prom
 async function buildLibrary(signal: AbortSignal): Promise<void> {
   const packageFile = createRequire(import.meta.url).resolve('rolldown/package.json')
   const rolldown = join(packageFile, '../bin/cli.mjs')
-  await run([rolldown, '-c', '--dir', join(LIBRARY, 'dist')], process.env, signal)
+  await run([rolldown, '-c', '.ci/rolldown.config.ts', '--dir', join(LIBRARY, 'dist')], process.env, signal)
   // Editors and `tsc` find the types that `npm run build` creates.
   const description = readFileSync(join(ROOT, 'package.json'), 'utf8')
   writeFileSync(
     join(LIBRARY, 'package.json'),
-    description.replaceAll('"types": "./dist/', '"types": "./types/'),
+    description.replaceAll(/"import": "\.\/dist\/(.+)\.js"/g, '"types": "./types/$1.d.ts", $&'),
   )
   rmSync(join(LIBRARY, 'types'), { force: true })
   symlinkSync(join(ROOT, 'dist'), join(LIBRARY, 'types'), 'junction')

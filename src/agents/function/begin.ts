@@ -2,10 +2,9 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { uuid7 } from '../../core/ids.ts'
 import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
-import { isPartial } from '../cancelled.ts'
 import { AgentInputError, AgentRejection, FOR_CLIENTS } from '../errors.ts'
 import { requestIn } from '../model-request.ts'
-import { callsOfFunction, missingResults } from '../open-calls.ts'
+import { callsOfFunction, isPartial, missingResults } from '../open-calls.ts'
 import {
   type Channels,
   type CheckpointChain,

@@ -5,11 +5,10 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { isImmutable, readOnly } from '../../storage/checkpointer/shared.ts'
+import { isImmutable, readOnly } from '../../storage/checkpointer/config.ts'
 import type { StateAddress } from '../agent.ts'
-import { configOf } from '../checkpoint-config.ts'
+import { configOf, uuid6 } from '../checkpoint-config.ts'
 import { set } from '../to-json.ts'
-import { uuid6 } from '../uuid6.ts'
 import { frozenCopy } from './state.ts'
 
 export interface LoadedCheckpoint {

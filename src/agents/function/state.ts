@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
 import { type Fields, filterFields, isRecord, itemsOf } from '../../messages/record.ts'
-import { asImmutable } from '../../storage/checkpointer/shared.ts'
+import { asImmutable } from '../../storage/checkpointer/config.ts'
 import { AgentInputError } from '../errors.ts'
 import { set, toJson } from '../to-json.ts'
 

@@ -1,7 +1,7 @@
 import { uuid7 } from '../../core/ids.ts'
 import type { Fields } from '../../messages/record.ts'
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { readOnly } from '../../storage/checkpointer/shared.ts'
+import { readOnly } from '../../storage/checkpointer/config.ts'
 import type {
   Agent,
   HistoryOptions,

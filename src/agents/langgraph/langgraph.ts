@@ -4,7 +4,7 @@ import type { Agent, ContextRequest } from '../agent.ts'
 import { AGENT_PROFILE, type AgentProfile, profileOf } from '../profile.ts'
 import { graphOf, type LangGraphAgent } from './graph.ts'
 import { streamGraph } from './run.ts'
-import { langchainSerde } from './serde.ts'
+import { langchainSerde } from './saver-views.ts'
 import { stateOf } from './state.ts'
 import { requireVersion } from './version.ts'
 

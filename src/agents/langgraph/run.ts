@@ -2,19 +2,18 @@ import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import { hooked } from '../../storage/checkpointer/hooks.ts'
 import type { AgentTask, RunInput, StateSnapshot } from '../agent.ts'
-import { answering, withoutRefusedAnswers } from './answered.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {
   type EngineEvent,
   type EventStream,
   type Graph,
+  outsideAnyRun,
   type Projections,
   type RunOptions,
   withStorage,
 } from './graph.ts'
-import { outsideAnyRun } from './outside-any-run.ts'
-import { continuing, keepPartial } from './partial.ts'
+import { answering, continuing, keepPartial, withoutRefusedAnswers } from './partial-state.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 

@@ -1,6 +1,7 @@
 import { eventLoopTurns, sleep } from '../../core/time.ts'
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { CALLS, onCalls, overlay, type SaverHook } from '../../storage/checkpointer/hooks.ts'
+import { reviving, type Serde } from '../../storage/checkpointer/serde.ts'
 import { FencedError } from '../../storage/errors.ts'
 
 /**
@@ -93,3 +94,22 @@ export function withTurns(): SaverHook {
     },
   }
 }
+
+let loaded: Promise<Serde> | undefined
+
+/** LangGraph's own serializer, loaded when there is something to revive. */
+function langgraphSerde(): Promise<Serde> {
+  loaded ??= import('@langchain/langgraph').then(({ MemorySaver }) => new MemorySaver().serde)
+  return loaded
+}
+
+/** `jsonSerde` that revives LangChain objects as instances, if LangChain knows their class. */
+export const langchainSerde: Serde = reviving(async (record) => {
+  const serde = await langgraphSerde()
+  try {
+    return await serde.loadsTyped('json', JSON.stringify(record))
+  } catch {
+    // The class is unknown, or the data only look like a record. The state must stay readable in both cases.
+    return record
+  }
+})

@@ -1,8 +1,11 @@
-import type { GraphStore } from '../../storage/graph-store/index.ts'
-import { equal } from '../check.ts'
+import type {
+  GraphStore,
+  GraphStoreNamespaceOptions,
+  GraphStoreSearchItem,
+} from '../../storage/graph-store/index.ts'
+import { equal, hold } from '../check.ts'
 import { type Checks, rulesOf } from '../rules.ts'
-import type { GraphStoreContext } from './rule.ts'
-import { sortedKeys } from './rule.ts'
+import { type GraphStoreContext, keysOf, sortedKeys } from './rule.ts'
 
 const PEOPLE = {
   ann: { age: 30, city: 'Rome', active: true },
@@ -94,3 +97,133 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
 }
 
 export const searchRules = /* @__PURE__ */ rulesOf(NAMES, checks)
+
+/** The score of the item with this key. */
+const scoreOf = (items: readonly GraphStoreSearchItem[], key: string): number =>
+  items.find((item) => item.key === key)?.score ?? Number.NaN
+
+const SIMILARITY_NAMES = {
+  'similarity.order': 'returns the nearest first, with descending scores',
+  'similarity.bounds': 'compares the items under the prefix that match the filter, and returns them in pages',
+  'similarity.fields': 'embeds each configured field separately',
+  'similarity.index': 'embeds the fields that a put names, or none for false',
+  'similarity.replace': 'compares the current text of an item',
+}
+
+const similarityChecks: Checks<keyof typeof SIMILARITY_NAMES, GraphStoreContext> = {
+  async 'similarity.order'({ openIndexed }) {
+    const store = await openIndexed()
+    await store.put(['days'], 'wet', { text: 'rain' })
+    await store.put(['days'], 'bright', { text: 'sun' })
+    await store.put(['days'], 'mixed', { text: 'sun and rain' })
+    const found = await store.search(['days'], { query: 'much sun today' })
+    equal('keys', keysOf(found), ['bright', 'mixed', 'wet'])
+    hold('the score of the same words', scoreOf(found, 'bright') > 0.99, 'about 1', scoreOf(found, 'bright'))
+    const scores = found.map(({ score = 2 }) => score)
+    const falls = scores.every((score, index) => index === 0 || score <= scores[index - 1]!)
+    hold('scores', falls, 'falling ones', scores)
+  },
+  async 'similarity.bounds'({ openIndexed }) {
+    const store = await openIndexed()
+    for (const [key, text, kind] of [
+      ['1', 'sun', 'x'],
+      ['2', 'sun rain', 'x'],
+      ['3', 'sun rain snow', 'x'],
+      ['4', 'sun', 'y'],
+    ] as const)
+      await store.put(['days', key], key, { text, kind })
+    await store.put(['other'], '5', { text: 'sun', kind: 'x' })
+    const search = (limit: number, offset: number) =>
+      store.search(['days'], { query: 'sun', filter: { kind: 'x' }, limit, offset })
+    equal('a page', keysOf(await search(2, 0)), ['1', '2'])
+    equal('the next', keysOf(await search(2, 2)), ['3'])
+  },
+  async 'similarity.fields'({ openIndexed }) {
+    const store = await openIndexed(['title', 'parts[*].text', 'notes[-1]'])
+    await store.put(['a'], 'title', { title: 'sun', body: 'rain' })
+    await store.put(['a'], 'part', { title: 'snow', parts: [{ text: 'wind' }, { text: 'rain' }] })
+    await store.put(['a'], 'note', { title: 'snow', notes: ['rain', 'wind'] })
+    const rain = await store.search(['a'], { query: 'rain' })
+    equal('rain', keysOf(rain).slice(0, 1), ['part'])
+    hold('the score of its best text', scoreOf(rain, 'part') > 0.99, 'about 1', scoreOf(rain, 'part'))
+    hold('a field that is not embedded', scoreOf(rain, 'title') < 0.5, 'a low score', scoreOf(rain, 'title'))
+    hold('an item before the last', scoreOf(rain, 'note') < 0.5, 'a low score', scoreOf(rain, 'note'))
+  },
+  async 'similarity.index'({ openIndexed }) {
+    const store = await openIndexed(['title'])
+    await store.put(['a'], 'named', { title: 'snow', body: 'sun' }, ['body'])
+    await store.put(['a'], 'none', { title: 'sun' }, false)
+    const found = await store.search(['a'], { query: 'sun' })
+    equal('keys', keysOf(found), ['named', 'none'])
+    hold('the score of the named field', scoreOf(found, 'named') > 0.99, 'about 1', scoreOf(found, 'named'))
+    equal('the score of no field', found[1]!.score ?? null, null)
+  },
+  async 'similarity.replace'({ openIndexed }) {
+    const store = await openIndexed()
+    await store.put(['a'], 'k', { text: 'sun' })
+    await store.put(['a'], 'other', { text: 'sun rain' })
+    await store.put(['a'], 'k', { text: 'snow' })
+    equal('keys', keysOf(await store.search(['a'], { query: 'sun' })), ['other', 'k'])
+  },
+}
+
+export const similarityRules = /* @__PURE__ */ rulesOf(SIMILARITY_NAMES, similarityChecks)
+
+const NAMESPACES = [['a'], ['a', 'b'], ['a', 'b', 'd'], ['a', 'c', 'd'], ['b', 'c'], ['b', 'c', 'x']]
+
+const CASES: readonly (readonly [options: GraphStoreNamespaceOptions, names: readonly string[]])[] = [
+  [{}, ['a', 'a b', 'a b d', 'a c d', 'b c', 'b c x']],
+  [{ prefix: ['a'] }, ['a', 'a b', 'a b d', 'a c d']],
+  [{ prefix: ['a', 'b'] }, ['a b', 'a b d']],
+  [{ prefix: ['*', 'c'] }, ['a c d', 'b c', 'b c x']],
+  [{ prefix: ['a', '*', 'd'] }, ['a b d', 'a c d']],
+  [{ suffix: ['d'] }, ['a b d', 'a c d']],
+  [{ suffix: ['c', '*'] }, ['a c d', 'b c x']],
+  [{ prefix: ['a'], suffix: ['c', 'd'] }, ['a c d']],
+  [{ prefix: ['none'] }, []],
+  [{ prefix: ['a', 'b', 'd', 'e'] }, []],
+  [{ maxDepth: 1 }, ['a', 'b']],
+  [{ maxDepth: 2 }, ['a', 'a b', 'a c', 'b c']],
+  [{ maxDepth: 2, prefix: ['a'] }, ['a', 'a b', 'a c']],
+  [{ maxDepth: 2, suffix: ['d'] }, ['a b', 'a c']],
+]
+
+async function putNamespaces(store: GraphStore): Promise<void> {
+  for (const namespace of [...NAMESPACES].reverse()) {
+    await store.put(namespace, 'one', {})
+    await store.put(namespace, 'two', {})
+  }
+}
+
+const namesOf = (namespaces: readonly string[][]): string[] => namespaces.map((labels) => labels.join(' '))
+
+const NAMESPACE_NAMES = {
+  'namespaces.match': 'lists namespaces by prefix, suffix and depth, each once',
+  'namespaces.order': 'lists namespaces in the order of their names',
+  'namespaces.pages': 'returns every namespace on exactly one page',
+}
+
+const namespaceChecks: Checks<keyof typeof NAMESPACE_NAMES, GraphStoreContext> = {
+  async 'namespaces.match'({ store }) {
+    await putNamespaces(store)
+    for (const [options, names] of CASES)
+      equal(JSON.stringify(options), namesOf(await store.listNamespaces(options)).sort(), names)
+  },
+  async 'namespaces.order'({ store }) {
+    await putNamespaces(store)
+    const names = namesOf(await store.listNamespaces())
+    equal('names', names, [...names].sort())
+  },
+  async 'namespaces.pages'({ store }) {
+    await putNamespaces(store)
+    for (const options of [{}, { maxDepth: 2 }, { suffix: ['d'] }]) {
+      const all = namesOf(await store.listNamespaces(options))
+      const seen: string[] = []
+      for (let offset = 0; offset <= all.length; offset += 2)
+        seen.push(...namesOf(await store.listNamespaces({ ...options, limit: 2, offset })))
+      equal(`pages of two ${JSON.stringify(options)}`, seen, all)
+    }
+  },
+}
+
+export const namespaceRules = /* @__PURE__ */ rulesOf(NAMESPACE_NAMES, namespaceChecks)

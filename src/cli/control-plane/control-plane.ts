@@ -6,8 +6,7 @@ import { createControlPlaneHandler } from '../../control-plane/handler.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { openStorage, withoutPassword } from '../../storage/open.ts'
 import { explain } from '../report.ts'
-import type { ExitCode, Terminal } from '../terminal.ts'
-import { untilStopped } from '../until-stopped.ts'
+import { type ExitCode, type Terminal, untilStopped } from '../terminal.ts'
 import { openDeployer } from './deployers.ts'
 import {
   CONTROL_PLANE_USAGE,

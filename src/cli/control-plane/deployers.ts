@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
+import type { AnyObject } from '../../control-plane/api/route.ts'
 import type { CommandDeployerOptions } from '../../control-plane/deployers/command/command.ts'
 import type { Deployer } from '../../control-plane/deployers/deployer.ts'
 import type { KubernetesTimes } from '../../control-plane/deployers/kubernetes/options.ts'
-import { check } from '../../control-plane/schema/check.ts'
-import { createFindings } from '../../control-plane/schema/findings.ts'
-import { jsonSchemaOf } from '../../control-plane/schema/json-schema.ts'
-import { mapOf } from '../../control-plane/wire/common.ts'
+import * as t from '../../control-plane/wire/common.ts'
+import { createFindings } from '../../control-plane/wire/problems.ts'
 import { SOURCE } from '../../control-plane/wire/source.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { ConfigError } from '../serve/config-reader.ts'
@@ -53,11 +52,10 @@ function withoutUploads(deployer: Deployer): Deployer {
   }
 }
 
-const STRING = z.string().check(z.minLength(1))
-const STRINGS = z.optional(z.array(STRING))
-const FLAG = z.optional(z.boolean())
-const COUNT = z.optional(z.int().check(z.gte(0)))
-const PROGRAM = z.array(z.string()).check(z.minLength(1))
+const STRINGS = z.optional(t.list(t.NOT_EMPTY))
+const FLAG = z.optional(t.BOOLEAN)
+const COUNT = z.optional(t.integer({ minimum: 0 }))
+const PROGRAM = t.list(t.STRING, { minItems: 1 })
 const OTHER_PROGRAM = z.optional(PROGRAM)
 
 /** The options of `commandDeployer` that JSON can express. */
@@ -68,18 +66,18 @@ const COMMAND_CONFIG = z.object({
   promote: OTHER_PROGRAM,
   stop: PROGRAM,
   destroy: PROGRAM,
-  sources: z.optional(z.array(SOURCE)),
-  secretsFor: z.optional(z.array(z.enum(['prepare', 'build', 'deploy', 'promote']))),
-  cwd: z.optional(STRING),
-  env: z.optional(mapOf(z.string())),
+  sources: z.optional(t.list(SOURCE)),
+  secretsFor: z.optional(t.list(z.enum(['prepare', 'build', 'deploy', 'promote']))),
+  cwd: z.optional(t.NOT_EMPTY),
+  env: z.optional(t.mapOf(t.STRING)),
   graceMs: COUNT,
 })
 
 /** The options of `kubernetesDeployer` that JSON can express. */
 const KUBERNETES_CONFIG = z.object({
-  namespace: STRING,
+  namespace: t.NOT_EMPTY,
   namespaces: STRINGS,
-  port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
+  port: z.optional(t.integer({ minimum: 1, maximum: 65_535 })),
   revisionHistory: COUNT,
   followLogs: FLAG,
   allow: z.optional(
@@ -93,7 +91,7 @@ const KUBERNETES_CONFIG = z.object({
   ),
   times: z.optional(
     z.object({
-      progressDeadlineSeconds: z.optional(z.int().check(z.gte(1))),
+      progressDeadlineSeconds: z.optional(t.integer({ minimum: 1 })),
       drainMs: COUNT,
       lookMs: COUNT,
       mostLookMs: COUNT,
@@ -105,18 +103,17 @@ const KUBERNETES_CONFIG = z.object({
 })
 
 /** The options in a JSON file. Throws `ConfigError`, which names the file and what is wrong. */
-function readDeployerConfig<S extends z.ZodMiniType>(file: string, schema: S): z.output<S> {
+function readDeployerConfig<S extends AnyObject>(file: string, schema: S): z.output<S> {
   const value = readJson(file)
-  const jsonSchema = jsonSchemaOf(schema)
-  const names = Object.keys(jsonSchema.properties ?? {})
+  const names = Object.keys(schema._zod.def.shape)
   const unknown = Object.keys(Object(value)).filter((name) => !names.includes(name))
   if (unknown.length > 0)
     throw new ConfigError(
       `${file}: unknown option ${unknown.join(', ')}. Known options: ${names.join(', ')}.`,
     )
   const findings = createFindings()
-  const checked = check(jsonSchema, value, [], findings)
-  if (findings.problems.length === 0) return checked as z.output<S>
+  const checked = findings.read(schema, value, [])
+  if (findings.problems.length === 0) return checked
   const told = findings.problems.map(({ loc, msg }) => `${loc.join('.') || 'the whole value'}: ${msg}`)
   throw new ConfigError(`${file}: ${told.join('; ')}.`)
 }

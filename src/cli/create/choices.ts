@@ -1,3 +1,9 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Terminal } from '../terminal.ts'
+
 /** The choices for a new project. The first of each list is the default. */
 export const CHOICES = {
   framework: ['hono', 'express', 'fastify', 'next', 'node'],
@@ -51,4 +57,46 @@ export const KEYS: Readonly<Record<Choices['model'], string | undefined>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GEMINI_API_KEY',
+}
+
+/** Reads files of the examples, which are part of the package. */
+export function exampleReader(): (path: string) => string {
+  const folder = join(packageFolder(dirname(fileURLToPath(import.meta.url))), 'examples')
+  return (path) => readFileSync(join(folder, path), 'utf8')
+}
+
+/** The folder of this package above a folder of its code. Sources are deeper in the package than the build. */
+export function packageFolder(from: string): string {
+  if (existsSync(join(from, 'examples', 'start'))) return from
+  const above = dirname(from)
+  if (above === from)
+    throw new Error('agentwire: the package is not complete: it has no folder examples/start.')
+  return packageFolder(above)
+}
+
+export type Manager = 'npm' | 'pnpm' | 'yarn' | 'bun'
+
+/** The package manager that runs this command, otherwise npm. */
+export function managerOf({ env }: Terminal): Manager {
+  const [, name] = /^(pnpm|yarn|bun)\//.exec(env.npm_config_user_agent ?? '') ?? []
+  return (name ?? 'npm') as Manager
+}
+
+/** Installs a project's packages. Returns whether it worked. */
+export async function install(
+  folder: string,
+  manager: Manager,
+  { out, problem }: Terminal,
+): Promise<boolean> {
+  const args = ['install', ...(manager === 'npm' ? ['--no-audit', '--no-fund'] : [])]
+  out(`Running ${manager} install…`)
+  // On Windows, package managers are scripts for its shell.
+  const shell = process.platform === 'win32'
+  const child = spawn(manager, args, { cwd: folder, stdio: 'inherit', shell })
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null))
+    child.once('exit', resolve)
+  })
+  if (code !== 0) problem(`${manager} install failed. Run it again in the folder.`)
+  return code === 0
 }

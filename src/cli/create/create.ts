@@ -2,9 +2,17 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseCommandLine } from '../options.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
-import { ABOUT, CHOICES, type Choice, type Choices, KEYS } from './choices.ts'
-import { exampleReader } from './examples.ts'
-import { install, type Manager, managerOf } from './install.ts'
+import {
+  ABOUT,
+  CHOICES,
+  type Choice,
+  type Choices,
+  exampleReader,
+  install,
+  KEYS,
+  type Manager,
+  managerOf,
+} from './choices.ts'
 import { type ProjectFiles, projectOf } from './project.ts'
 
 const CREATE_USAGE = `agentwire create [DIR]  creates a new project with a server, an agent and a test; default: my-agents
@@ -73,7 +81,7 @@ function isTaken(dir: string): boolean {
 
 const taken = (dir: string): string => `${dir} is not an empty folder: choose a new one.`
 
-type Given = { -readonly [Name in keyof Choices]?: Choices[Name] | undefined }
+type GivenChoices = { -readonly [Name in keyof Choices]?: Choices[Name] | undefined }
 
 interface Values extends Readonly<Record<Choice, string>> {
   readonly auth: boolean
@@ -82,7 +90,7 @@ interface Values extends Readonly<Record<Choice, string>> {
   readonly 'no-page': boolean
 }
 
-function givenOf(values: Partial<Values>): Given {
+function givenOf(values: Partial<Values>): GivenChoices {
   return {
     framework: oneOf('framework', values.framework),
     storage: oneOf('storage', values.storage),
@@ -105,7 +113,7 @@ function yesOrNo(name: string, yes: boolean | undefined, no: boolean | undefined
 }
 
 /** Asks for choices that were not given, or uses the defaults. */
-async function choose(given: Given, ask: Ask | undefined): Promise<Choices> {
+async function choose(given: GivenChoices, ask: Ask | undefined): Promise<Choices> {
   const one = async <Name extends Choice>(name: Name, question: string): Promise<Choices[Name]> =>
     (given[name] ?? (await ask?.one(question, ABOUT[name])) ?? CHOICES[name][0]) as Choices[Name]
   return {

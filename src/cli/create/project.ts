@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { VERSION } from '../../core/version.ts'
-import { type Choices, CLIENTS, KEYS } from './choices.ts'
-import { dockerfileOf, dockerignoreOf } from './docker.ts'
-import type { Manager } from './install.ts'
+import { type Choices, CLIENTS, KEYS, type Manager } from './choices.ts'
 import { readmeOf } from './readme.ts'
-import { adapt, type Template } from './template.ts'
+import { adapt, dockerfileOf, dockerignoreOf, type Template } from './template.ts'
 
 /** A project's files by path. */
 export type ProjectFiles = ReadonlyMap<string, string>

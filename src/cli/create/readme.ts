@@ -1,5 +1,4 @@
-import { type Choices, KEYS } from './choices.ts'
-import type { Manager } from './install.ts'
+import { type Choices, KEYS, type Manager } from './choices.ts'
 
 /** What a project says of itself: how to develop it, how to run it in production, and what to change first. */
 export function readmeOf(name: string, choices: Choices, manager: Manager): string {

@@ -7,6 +7,7 @@ import { explain, size } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import {
   type Deployment,
+  followRevision,
   lookUp,
   openPlane,
   PLANE_OPTIONS,
@@ -15,7 +16,6 @@ import {
   pageOf,
   revisionsOf,
 } from './client.ts'
-import { followRevision } from './events.ts'
 import { packProject } from './pack.ts'
 
 const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control plane, and waits until it is deployed

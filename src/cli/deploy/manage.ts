@@ -3,6 +3,7 @@ import { parseCommandLine } from '../options.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import {
   type Deployment,
+  eventsOf,
   findDeployment,
   openPlane,
   PLANE_OPTIONS,
@@ -11,7 +12,6 @@ import {
   revisionsOf,
 } from './client.ts'
 import { awaitRevision, withErrorsReported } from './deploy.ts'
-import { eventsOf } from './events.ts'
 
 const LIST_USAGE = `agentwire list [NAME]  lists the deployments of a control plane, or the newest 100 revisions of one
 

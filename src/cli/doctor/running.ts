@@ -2,8 +2,12 @@ import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isLoopback } from '../../../adapters/node/serve.ts'
-import { explain } from '../report.ts'
-import type { Check } from './check.ts'
+import { explain, type Finding } from '../report.ts'
+
+/** What a check found. `check` is stable, for programs that read the JSON. */
+export interface Check extends Finding {
+  readonly check: 'node' | 'package' | 'peer' | 'storage' | 'port' | 'server' | 'authentication' | 'streaming'
+}
 
 /** A proxy that does not buffer passes the first bytes on within milliseconds. */
 const DEADLINE_MS = 10_000
@@ -28,7 +32,7 @@ export async function serverChecks(url: URL, headers: Headers): Promise<readonly
   return [authentication, await streamingCheck(asked, headers)]
 }
 
-interface Asked {
+interface Target {
   readonly url: string
   readonly threadId: string
 }
@@ -37,7 +41,7 @@ const signal = (): AbortSignal => AbortSignal.timeout(DEADLINE_MS)
 const isRefused = (status: number): boolean => status === 401 || status === 403
 
 /** Any answer, or why there is none. */
-async function readState({ url, threadId }: Asked, headers: Headers): Promise<Response | Error> {
+async function readState({ url, threadId }: Target, headers: Headers): Promise<Response | Error> {
   try {
     const response = await fetch(`${url}/threads/${threadId}/state`, { headers, signal: signal() })
     // An unread body keeps its connection.
@@ -76,7 +80,7 @@ function authenticationCheck(url: URL, anonymous: number, known: number): Check 
 }
 
 /** An event stream begins with a comment, whether or not its thread exists, and then stays open. */
-async function streamingCheck(asked: Asked, headers: Headers): Promise<Check> {
+async function streamingCheck(asked: Target, headers: Headers): Promise<Check> {
   const problem = (text: string): Check => ({ check: 'streaming', level: 'problem', text })
   const started = performance.now()
   try {
@@ -103,7 +107,7 @@ const isTimeout = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
 
 /** What a stream begins with. Not with `fetch`, which keeps the connection of a compressed stream that is aborted. */
-async function firstBytes({ url, threadId }: Asked, credentials: Headers) {
+async function firstBytes({ url, threadId }: Target, credentials: Headers) {
   const target = new URL(`${url}/threads/${threadId}/stream/events`)
   const request = (target.protocol === 'https:' ? https : http).request(target, {
     method: 'POST',

@@ -1,5 +1,4 @@
-import type { ExitCode, Terminal } from '../terminal.ts'
-import { openPage } from './open-page.ts'
+import { type ExitCode, openPage, type Terminal } from '../terminal.ts'
 import { SERVE_OPTIONS, serveCommand } from './serve.ts'
 
 const DEV_USAGE = `agentwire dev  serves the graphs of a langgraph.json while you work on them

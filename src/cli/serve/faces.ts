@@ -1,11 +1,10 @@
 import { LOOPBACK } from '../../../adapters/node/serve.ts'
 import { combine, type WebHandler, withCors } from '../../core/http/index.ts'
-import type { AgentEngine } from '../../engine/index.ts'
+import type { AgentEngine, StoredConfig } from '../../engine/index.ts'
 import type { ServerInfo } from '../../faces/rest/index.ts'
 import { createAgentServer } from '../../server.ts'
-import { type AppLike, type AppOptions, appHandler } from './app.ts'
-import { engineWithHeaders } from './headers.ts'
-import { aroundHono, isHono } from './hono.ts'
+import { type AppLike, type AppOptions, appHandler, aroundHono, isHono } from './app.ts'
+import type { HttpSection } from './http-section.ts'
 import { langgraphVersion } from './langgraph.ts'
 import { mcpFaces } from './mcp.ts'
 import type { Project } from './project.ts'
@@ -29,7 +28,7 @@ export function facesOf(
   const agents = createAgentServer({
     engine: engineWithHeaders(engine, http.configurableHeaders),
     platform: {
-      surroundings: surroundingsOf(folder),
+      info: serverInfoOf(folder),
       // Routes of the app may be webhooks.
       webhooks: { local: (request) => served.fetch(request) },
     },
@@ -60,7 +59,7 @@ export function facesOf(
 }
 
 /** The fields of `GET /info` that come from a project's folder and the environment. */
-const surroundingsOf = (folder: string): ServerInfo => ({
+const serverInfoOf = (folder: string): ServerInfo => ({
   langgraph_js_version: langgraphVersion(folder) ?? null,
   langsmith: Boolean(process.env.LANGSMITH_API_KEY ?? process.env.LANGCHAIN_API_KEY),
 })
@@ -108,3 +107,56 @@ function without(disabled: Project['config']['http']['disabled'], handler: WebHa
       isDisabled(new URL(request.url).pathname) ? undefined : handler.handle(request, context),
   }
 }
+
+/** The headers in `config.configurable` without the section, as in LangGraph's own server. */
+const DEFAULT_INCLUDES = ['x-*', 'user-agent']
+/** Credentials, which only their full name includes. */
+const CREDENTIALS = ['authorization', 'cookie', 'x-api-key', 'x-tenant-id', 'x-service-key']
+
+/** Valid names for `Headers`. */
+const HEADER_NAME = /^[\w-]+$/
+
+/**
+ * The engine with request headers in the `configurable` of runs. Headers override the client's own values.
+ */
+function engineWithHeaders(engine: AgentEngine, section: HttpSection['configurableHeaders']): AgentEngine {
+  const pick = picker(section)
+  const more = <
+    T extends { readonly request?: Request | undefined; readonly config?: StoredConfig | undefined },
+  >(
+    asked: T,
+  ): T => {
+    const { request, config } = asked
+    if (!request) return asked
+    const found = pick(request.headers)
+    // LangGraph's REST API has already added headers, and the section may exclude some of them.
+    const kept = Object.entries(config?.configurable ?? {}).filter(
+      ([name, value]) => name in found || !HEADER_NAME.test(name) || request.headers.get(name) !== value,
+    )
+    return { ...asked, config: { ...config, configurable: { ...Object.fromEntries(kept), ...found } } }
+  }
+  return Object.assign(Object.create(engine) as AgentEngine, {
+    start: (request: Parameters<AgentEngine['start']>[0]) => engine.start(more(request)),
+    respond: (request: Parameters<AgentEngine['respond']>[0]) => engine.respond(more(request)),
+  })
+}
+
+function picker({ includes = DEFAULT_INCLUDES, excludes }: HttpSection['configurableHeaders']) {
+  const wanted = includes.map(pattern)
+  const unwanted = excludes.map(pattern)
+  const named = new Set(includes.map((name) => name.toLowerCase()))
+  return (headers: Headers): Record<string, string> =>
+    Object.fromEntries(
+      [...headers].filter(
+        ([name]) =>
+          wanted.some((one) => one.test(name)) &&
+          !unwanted.some((one) => one.test(name)) &&
+          (named.has(name) || !CREDENTIALS.includes(name)),
+      ),
+    )
+}
+
+const pattern = (text: string): RegExp =>
+  new RegExp(`^${text.toLowerCase().split('*').map(escaped).join('.*')}$`)
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -1,6 +1,5 @@
 /** Hooks around `useStream` of `@langchain/react` for what most agent pages need. */
-export { type AgentClient, type AgentClientOptions, createAgentClient } from './client.ts'
-export type { Connection } from './connection.ts'
+export { type AgentClient, type AgentClientOptions, type Connection, createAgentClient } from './client.ts'
 export type { FirstState } from './first-state.ts'
 export type { Observable } from './observable.ts'
 export { type OpenThread, useOpenThread } from './open-thread.ts'

@@ -1,6 +1,6 @@
 import { useState, useSyncExternalStore } from 'react'
+import { isServer } from './environment.ts'
 import { type Observable, observable } from './observable.ts'
-import { isServer } from './on-server.ts'
 
 /** Which conversation is open, and the `key` of the component that shows it. */
 export interface Opened {

@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import { isServer } from './on-server.ts'
-import { uniqueId } from './unique-id.ts'
+import { isServer, uniqueId } from './environment.ts'
 
 /** A file to send with the next message. */
 export interface Upload {

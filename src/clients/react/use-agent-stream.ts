@@ -7,8 +7,8 @@ import {
 } from '@langchain/react'
 import { useEffect, useMemo, useRef } from 'react'
 import type { AgentClient } from './client.ts'
+import { isServer } from './environment.ts'
 import { type FirstState, useFirstState, viewOf } from './first-state.ts'
-import { isServer } from './on-server.ts'
 import { requester, type ThreadEntry, threadPath } from './requests.ts'
 import { useThread } from './use-threads.ts'
 

@@ -1,5 +1,5 @@
 import { type AnyStream, useSubmissionQueue } from '@langchain/react'
-import { isServer } from './on-server.ts'
+import { isServer } from './environment.ts'
 
 /**
  * A message that was sent during a run, with `multitaskStrategy: 'enqueue'`. It is sent when the run has

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react'
 import type { AgentClient } from './client.ts'
-import { isServer } from './on-server.ts'
+import { isServer } from './environment.ts'
 import type { ThreadEntry } from './requests.ts'
 import type { ThreadList } from './threads.ts'
 

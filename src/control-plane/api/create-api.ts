@@ -1,13 +1,10 @@
 import {
-  type Call,
   createHandler,
   type EncodeError,
-  empty,
   type HandlerOptions,
   type HttpError,
-  isJsonType,
-  isResponse,
   json,
+  type LaterRows,
   type OnError,
   type Route,
   reportError,
@@ -16,16 +13,13 @@ import {
 } from '../../core/http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { InvalidRequest } from '../errors.ts'
-import { check, defaultOf, MISSING } from '../schema/check.ts'
-import { createFindings, type Findings } from '../schema/findings.ts'
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
-import { validated } from './conditional.ts'
 import type { OpenApiDocument } from './document.ts'
-import type { Operation, OperationSpec, Reply } from './operation.ts'
+import type { Operation } from './route.ts'
 
 export interface ApiOptions
   extends Pick<HandlerOptions, 'authenticate' | 'basePath' | 'maxBodyBytes' | 'onClose'> {
-  readonly operations: readonly Operation[]
+  /** They are loaded with the first request below one of their paths. */
+  readonly operations: LaterRows<Operation>
   readonly context: ControlPlaneContext
 }
 
@@ -34,7 +28,13 @@ export function createApi({ operations, context, ...options }: ApiOptions): WebH
   return createHandler({
     ...options,
     routes: [
-      ...operations.map((operation) => routeOf(operation, context)),
+      {
+        ...operations,
+        async load() {
+          const [{ routeOf }, rows] = await Promise.all([import('./answer-row.ts'), operations.load()])
+          return rows.map((row) => routeOf(row, context))
+        },
+      },
       documentRoute(operations),
       pageRoute,
     ],
@@ -43,33 +43,6 @@ export function createApi({ operations, context, ...options }: ApiOptions): WebH
     encodeError: encodeErrors(context.onError),
     onError: context.onError,
   })
-}
-
-/** The caller is authenticated before the body is read. */
-const routeOf = (operation: Operation, context: ControlPlaneContext): Route => [
-  operation.method,
-  operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-  async (call) => {
-    const body = operation.body && (await bodyOf(call))
-    const input = { ...readRequest(operation, call, body), call }
-    return answer(operation, call.request, await operation.run(context, input as never))
-  },
-  operation.isPublic ? 'public' : undefined,
-]
-
-/** FastAPI reads a body of another type as text, which no schema accepts. Clients omit the type. */
-async function bodyOf(call: Call): Promise<unknown> {
-  const type = call.request.headers.get('content-type')
-  return type === null || isJsonType(type) ? call.json() : (await call.text()) || undefined
-}
-
-function answer({ method, responses }: Operation, request: Request, reply: Reply): Response {
-  if (isResponse(reply)) return reply
-  const { status = Number(Object.keys(responses)[0]), body, headers } = reply
-  if (responses[status] === null || body === undefined) return empty(status, headers)
-  return method === 'GET' || method === 'PATCH'
-    ? validated(request, body, { status, headers })
-    : json(body, { status, headers })
 }
 
 /**
@@ -97,54 +70,6 @@ function detailOf({ status, code, message }: HttpError, isUnrouted: boolean): st
   return message
 }
 
-/** The parsed path, query and body of a request. Throws `InvalidRequest` with all problems, in this order. */
-function readRequest(spec: OperationSpec, call: Call, body: unknown) {
-  const findings = createFindings()
-  const input = {
-    params: readParams(spec, call.params, findings),
-    query: spec.query ? readQuery(jsonSchemaOf(spec.query), call.url.searchParams, findings) : {},
-    body: readBody(spec, body, findings),
-  }
-  if (findings.problems.length > 0) throw new InvalidRequest(findings.problems)
-  return input
-}
-
-function readParams(spec: OperationSpec, params: Call['params'], findings: Findings) {
-  const schemas = spec.params ? jsonSchemaOf(spec.params).properties! : {}
-  const read: Record<string, unknown> = {}
-  // Their names come from the route's pattern.
-  for (const name in params) {
-    const schema = schemas[name]
-    read[name] = schema ? check(schema, params[name], ['path', name], findings) : params[name]
-  }
-  return read
-}
-
-function readQuery({ properties = {}, required }: JsonSchema, given: URLSearchParams, findings: Findings) {
-  const read: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(properties)) {
-    const values = given.getAll(name)
-    const loc = ['query', name]
-    if (values.length > 0) {
-      // If a parameter is repeated, the last one counts.
-      read[name] = check(schema, isList(schema) ? values : values.at(-1), loc, findings)
-    } else if (schema.default !== undefined) read[name] = defaultOf(schema)
-    else if (required?.includes(name)) findings.add(MISSING, loc, null)
-  }
-  return read
-}
-
-const isList = (schema: JsonSchema): boolean =>
-  schema.anyOf ? isList(schema.anyOf[0]) : schema.type === 'array'
-
-function readBody({ body: schema, bodyOptional }: OperationSpec, body: unknown, findings: Findings): unknown {
-  if (schema === undefined) return undefined
-  // `null` counts as no body.
-  const given = body ?? (bodyOptional ? {} : undefined)
-  if (given === undefined) return findings.add(MISSING, ['body'], null)
-  return check(jsonSchemaOf(schema), given, ['body'], findings)
-}
-
 /** The value of a JSON text. Throws `InvalidRequest` for any other text. */
 export function parseJson(text: string): unknown {
   try {
@@ -166,22 +91,24 @@ export function parseJson(text: string): unknown {
 const pageRoute: Route = [
   'GET',
   '/o/:tenant_id/host/deployments/:deployment_id',
-  async () => (await import('../page/page.ts')).deploymentPage(),
+  async () => (await import('../page.ts')).deploymentPage(),
   'public',
 ]
 
 const DOCUMENT = '/openapi.json'
 
 /** The public route of the OpenAPI document. Its code is loaded with the first request. */
-function documentRoute(operations: readonly Operation[]): Route {
+function documentRoute(operations: LaterRows<Operation>): Route {
   let known: Promise<OpenApiDocument> | undefined
+  async function load() {
+    const [{ documentOf }, rows] = await Promise.all([import('./document.ts'), operations.load()])
+    return documentOf(rows)
+  }
   return [
     'GET',
     DOCUMENT,
     async ({ url: { pathname } }) => {
-      const document = await (known ??= import('./document.ts').then(({ documentOf }) =>
-        documentOf(operations),
-      ))
+      const document = await (known ??= load())
       // Where the API is mounted.
       const url = pathname.slice(0, pathname.lastIndexOf(DOCUMENT)) || '/'
       return json({ ...document, servers: [{ url }] })

@@ -1,21 +1,15 @@
+import type * as z from 'zod/mini'
 import { AgentwireError } from '../../core/errors.ts'
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
-import { ERROR } from '../wire/common.ts'
-import type { Operation, OperationSpec } from './operation.ts'
+import type { JsonSchema } from '../../core/http/index.ts'
+import { ERROR, ownNotesOf } from '../wire/common.ts'
+import type { Operation } from './route.ts'
 
-export interface OpenApiDocument {
-  readonly openapi: '3.1.0'
-  readonly info: { readonly title: string; readonly description: string; readonly version: string }
+/** The document, where it is served with its address. */
+export type OpenApiDocument = ReturnType<typeof documentOf> & {
   readonly servers?: readonly { readonly url: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
-  readonly components: {
-    readonly schemas: Readonly<Record<string, DocumentSchema>>
-    readonly securitySchemes: typeof SECURITY_SCHEMES
-  }
 }
 
-type DocumentOperation = ReturnType<typeof describe>
-type Content = Readonly<Record<string, { readonly schema: DocumentSchema }>>
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
 
 interface DocumentResponse {
   readonly description: string
@@ -24,17 +18,16 @@ interface DocumentResponse {
 
 const JSON_TYPE = 'application/json'
 
-/** The OpenAPI document of the operations that are not hidden. The same operations give the same document. */
-export function documentOf(operations: readonly Operation[]): OpenApiDocument {
+/** The OpenAPI document of operations. The same operations give the same document. */
+export function documentOf(operations: readonly Operation[]) {
   const components = createComponents(VALIDATION_ERRORS)
-  const paths: Record<string, Record<string, DocumentOperation>> = {}
+  const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {}
   for (const operation of operations) {
-    if (operation.isHidden) continue
-    const path = (paths[operation.path] ??= {})
+    const path = (paths[pathOf(operation)] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, components)
   }
   return {
-    openapi: '3.1.0',
+    openapi: '3.1.0' as const,
     info: {
       title: 'agentwire control plane API',
       description:
@@ -50,9 +43,9 @@ function describe(spec: Operation, { refer }: Components) {
   const parameters = parametersOf(spec, refer)
   const body = spec.body && {
     required: !spec.bodyOptional,
-    content: { [JSON_TYPE]: { schema: refer(jsonSchemaOf(spec.body)) } } as Content,
+    content: { [JSON_TYPE]: { schema: refer(spec.body) } } as Content,
   }
-  const error = refer(jsonSchemaOf(ERROR))
+  const error = refer(ERROR)
   const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
   return {
     tags: spec.tag === undefined ? [] : [spec.tag],
@@ -67,7 +60,7 @@ function describe(spec: Operation, { refer }: Components) {
       ...(isValidated(spec) && { 304: { description: descriptionOf(304) } }),
       ...Object.fromEntries(spec.errors?.map((status) => [status, response(status, error)]) ?? []),
       ...Object.fromEntries(
-        Object.entries(spec.responses).map(([status, given]) => [
+        Object.entries(spec.answers).map(([status, given]) => [
           status,
           declared(Number(status), given, refer),
         ]),
@@ -78,56 +71,59 @@ function describe(spec: Operation, { refer }: Components) {
 }
 
 /** Whether its responses have an `ETag` that a client may send as `If-None-Match`. */
-const isValidated = ({ method, responses: { 200: body } }: Operation): boolean =>
+const isValidated = ({ method, answers: { 200: body } }: Operation): boolean =>
   method === 'GET' && body !== undefined && body !== null && !('mediaType' in body)
 
+/** With parameters in OpenAPI's form, such as `/v2/deployments/{deployment_id}`. */
+const pathOf = ({ path }: Operation): string => path.replaceAll(/:(\w+)/g, '{$1}')
+
 /** As FastAPI builds it from the function's name, the path and the method. */
-function operationIdOf({ summary, path, method }: Operation): string {
+function operationIdOf(operation: Operation): string {
+  const { summary, method } = operation
   const name = summary.toLowerCase().replaceAll(/\W+/g, '_')
-  return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
+  return `${name}${pathOf(operation).replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
 }
 
 function parametersOf(spec: Operation, refer: Components['refer']) {
-  const known = spec.params ? jsonSchemaOf(spec.params).properties : {}
-  const { properties = {}, required }: JsonSchema = spec.query ? jsonSchemaOf(spec.query) : {}
-  const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  const known = spec.params?._zod.def.shape ?? {}
+  const inPath = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name: name!,
     in: 'path' as const,
     required: true,
-    schema: refer(known?.[name!] ?? { type: 'string' }),
+    schema: known[name!] ? refer(known[name!]!) : { type: 'string' as const },
   }))
-  const inQuery = Object.entries(properties).map(([name, schema]) => ({
+  const inQuery = Object.entries(spec.query?._zod.def.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'query' as const,
-    required: required?.includes(name) ?? false,
+    required: isRequired(schema),
     schema: refer(schema),
   }))
   const inHeader = Object.entries(spec.headers ?? {}).map(([name, description]) => ({
     name,
     in: 'header' as const,
     required: false,
-    schema: { type: 'string', description } as DocumentSchema,
+    schema: { type: 'string', description } as JsonSchema,
   }))
   return [...inPath, ...inQuery, ...inHeader].map((parameter) => {
     const { description } = parameter.schema
-    return { ...parameter, ...(description && { description }) }
+    return { ...parameter, ...(description !== undefined && { description }) }
   })
 }
 
 function declared(
   status: number,
-  given: OperationSpec['responses'][number],
+  given: Operation['answers'][number],
   refer: Components['refer'],
 ): DocumentResponse {
   if (given === null || given === undefined) return { description: descriptionOf(status) }
-  if (!('mediaType' in given)) return response(status, refer(jsonSchemaOf(given)))
+  if (!('mediaType' in given)) return response(status, refer(given))
   return {
     description: descriptionOf(status),
     content: { [given.mediaType]: { schema: { type: 'string' } } },
   }
 }
 
-const response = (status: number | 'default', schema: DocumentSchema) => ({
+const response = (status: number | 'default', schema: JsonSchema) => ({
   description: descriptionOf(status),
   content: { [JSON_TYPE]: { schema } },
 })
@@ -158,7 +154,7 @@ const SECURITY_SCHEMES = {
   BearerAuth: { type: 'http', scheme: 'bearer' },
 } as const
 
-const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {
+const VALIDATION_ERRORS: Readonly<Record<string, JsonSchema>> = {
   HTTPValidationError: {
     title: 'HTTPValidationError',
     type: 'object',
@@ -183,25 +179,31 @@ const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {
   },
 }
 
-/** A schema in the document, which may have `$ref` and alternatives. */
-interface DocumentSchema extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties' | 'anyOf'> {
-  readonly $ref?: string
-  readonly items?: DocumentSchema
-  readonly properties?: Readonly<Record<string, DocumentSchema>>
-  readonly additionalProperties?: DocumentSchema | true
-  readonly anyOf?: readonly DocumentSchema[]
-}
+/** Neither optional nor with a default. */
+const isRequired = (schema: z.core.$ZodType): boolean =>
+  !['optional', 'default'].includes((schema as z.core.$ZodTypes)._zod.def.type)
 
 /** The titled schemas of a document. Each is listed once under `components.schemas`. */
-function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
+function createComponents(own: Readonly<Record<string, JsonSchema>>) {
   const schemas = new Map(Object.entries(own))
 
   /**
    * The schema with a reference for every titled one. Throws if two different schemas have the same title.
    */
-  function refer(schema: JsonSchema): DocumentSchema {
-    const written = write(schema)
-    const { title } = schema
+  function refer(schema: z.core.$ZodType): JsonSchema {
+    const { def } = (schema as z.core.$ZodTypes)._zod
+    const { items, additionalProperties: more, of, ...notes } = ownNotesOf(schema)
+    if (of) return refer(of)
+    if (def.type === 'nullable') return { anyOf: [refer(def.innerType), { type: 'null' }], ...notes }
+    if (def.type === 'optional') return { ...refer(def.innerType), ...notes }
+    if (def.type === 'default') return { ...refer(def.innerType), ...notes, default: def.defaultValue }
+    const written: JsonSchema = {
+      ...keywordsOf(schema),
+      ...notes,
+      ...(items && { items: refer(items) }),
+      ...(more && { additionalProperties: more === true || refer(more) }),
+    }
+    const { title } = notes
     if (title === undefined) return written
     const other = schemas.get(title)
     if (other && JSON.stringify(other) !== JSON.stringify(written))
@@ -210,28 +212,27 @@ function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  function write({
-    items,
-    properties,
-    additionalProperties: more,
-    anyOf,
-    ...rest
-  }: JsonSchema): DocumentSchema {
-    const { requiredWithout: _, ...written } = rest
-    const members = Object.entries(properties ?? {}).map(([name, member]) => [name, refer(member)] as const)
+  function keywordsOf(schema: z.core.$ZodType): JsonSchema {
+    const { def } = (schema as z.core.$ZodTypes)._zod
+    if (def.type === 'enum') return { type: 'string', enum: Object.values(def.entries) }
+    if (def.type === 'literal') return { type: 'string', const: def.values[0] }
+    if (def.type === 'transform' || def.type === 'unknown') return {}
+    if (def.type !== 'object') throw new TypeError(`The schemas of the API have no ${def.type}.`)
+    const members = Object.entries(def.shape)
+    const required = members.flatMap(([name, member]) => (isRequired(member) ? [name] : []))
     return {
-      ...written,
-      ...(items && { items: refer(items) }),
-      ...(properties && { properties: Object.fromEntries(members) }),
-      ...(more && { additionalProperties: more === true || refer(more) }),
-      ...(anyOf && { anyOf: anyOf.map(refer) }),
+      type: 'object',
+      properties: Object.fromEntries(members.map(([name, member]) => [name, refer(member)])),
+      ...(required.length > 0 && { required }),
+      // Others than declared are kept.
+      ...(def.catchall && { additionalProperties: true }),
     }
   }
 
   return {
     refer,
     /** In alphabetical order. */
-    schemas: (): Readonly<Record<string, DocumentSchema>> =>
+    schemas: (): Readonly<Record<string, JsonSchema>> =>
       Object.fromEntries([...schemas].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))),
   }
 }

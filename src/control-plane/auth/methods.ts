@@ -1,6 +1,7 @@
-import { connect, disconnect, listConnections } from './connections.ts'
+import { watchChanges } from '../../storage/coordination/changes.ts'
 import { authenticate } from './flows/authenticate.ts'
-import { waitForFlow } from './flows/wait.ts'
+import { parseAuthId } from './flows/begin.ts'
+import { isParty } from './flows/complete.ts'
 import {
   changeProvider,
   createProvider,
@@ -10,11 +11,20 @@ import {
 } from './manage-providers.ts'
 import type { ProviderAnswer } from './oauth-client.ts'
 import { discoverProvider } from './providers/mcp.ts'
-import type { FlowRecord, ProviderRecord } from './records.ts'
-import type { AuthCaller, AuthContext, CallerContext } from './service.ts'
-import { tenantPartition, userKeyOf, userPartition } from './stored.ts'
+import type { FlowRecord, ProviderRecord, TokenRecord } from './records.ts'
+import type { AuthCaller, AuthContext, CallerContext, Waited } from './service.ts'
+import { FLOWS, load, TOKENS, tenantPartition, userKeyOf, userPartition } from './stored.ts'
 import { hasWorkspaceToken, removeToken, removeTokens, removeWorkspaceToken } from './tokens/removal.ts'
-import { changeToken, importToken, listEvents, listTokens } from './tokens/tokens.ts'
+import {
+  changeToken,
+  connect,
+  disconnect,
+  importToken,
+  listConnections,
+  listEvents,
+  listTokens,
+  openToken,
+} from './tokens/tokens.ts'
 
 /** The functions of the auth service's operations. Rejections are thrown as `HttpError`. */
 const METHODS = {
@@ -76,4 +86,42 @@ export async function methodsOf(context: AuthContext, caller: AuthCaller): Promi
       (...given: never[]) => (method as (...all: unknown[]) => unknown)(bound, ...given),
     ]),
   ) as unknown as Methods
+}
+
+/** Waits until a sign-in has ended, on any instance. */
+async function waitForFlow(
+  context: CallerContext,
+  authId: string,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Waited> {
+  const { store, now, closing } = context
+  const name = parseAuthId(authId)
+  if (!name) return { status: 'not_found' }
+  const partition = userPartition(name.userKey)
+  const signals = signal ? [closing, signal] : [closing]
+  // The monotonic clock of this process, because the wait is a duration.
+  const deadline = performance.now() + timeoutMs
+  const changes = watchChanges(store, partition)
+  try {
+    for (;;) {
+      const found = await load<FlowRecord>(store, partition, FLOWS, name.flowId)
+      if (!found || !isParty(found.record, context)) return { status: 'not_found' }
+      const { status, tokenId, error, expiresAt } = found.record
+      if (status === 'completed') {
+        const token =
+          tokenId === undefined ? undefined : await load<TokenRecord>(store, partition, TOKENS, tokenId)
+        // Without a token, the token was deleted since.
+        if (!token) return { status: 'not_found' }
+        return { status, token: (await openToken(context, token.record)).accessToken }
+      }
+      if (status === 'failed') return { status: 'not_found', error }
+      const left = Math.min(deadline - performance.now(), expiresAt - now())
+      if (expiresAt <= now() || (left <= 0 && timeoutMs > 0)) return { status: 'timeout' }
+      if (left <= 0 || signals.some(({ aborted }) => aborted)) return { status: 'pending' }
+      await changes.next(left, ...signals)
+    }
+  } finally {
+    changes.close()
+  }
 }

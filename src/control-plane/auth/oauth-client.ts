@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { DeliveryError } from '../../core/egress/errors.ts'
 import type { GuardedFetch, GuardedFetchInit } from '../../core/egress/guarded-fetch.ts'
-import { ProviderError } from './errors.ts'
+import { ProviderError } from '../errors.ts'
 import type { ClientAuthMethod, ProviderRecord } from './records.ts'
 import { readTokenAnswer, scopesOf, type TokenAnswer } from './token-answer.ts'
 

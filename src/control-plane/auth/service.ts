@@ -3,7 +3,7 @@ import type { OnError } from '../../core/http/index.ts'
 import type { Store } from '../../storage/index.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { AUTHENTICATE } from '../wire/auth.ts'
-import type { Given } from '../wire/names.ts'
+import type { Given } from '../wire/common.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from './records.ts'
 

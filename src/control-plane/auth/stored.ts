@@ -1,7 +1,8 @@
-import { uuidOf } from '../../core/ids.ts'
-import type { Guard, Store } from '../../storage/index.ts'
+import { uuid7, uuidOf } from '../../core/ids.ts'
+import type { Guard, Op, Store } from '../../storage/index.ts'
 import { listAll } from '../../storage/store/pages.ts'
-import { unchanged as docUnchanged, type Stored, stored } from '../records/docs.ts'
+import { unchanged as docUnchanged, load, put, type Stored, stored } from '../records/docs.ts'
+import type { TokenEventRecord, TokenEventType, TokenRecord } from './records.ts'
 
 /** A partition has everything of one user of a tenant, or everything that all users of the tenant share. */
 export const PROVIDERS = 'oauth-providers'
@@ -22,7 +23,7 @@ export const userPartition = (userKey: string): string => `oauth-user:${userKey}
 export const tenantPartition = async (owner: string | null): Promise<string> =>
   `oauth-tenant:${await uuidOf(['oauth-tenant', owner])}`
 
-export { load, put, type Stored } from '../records/docs.ts'
+export { load, put, type Stored }
 
 /** All documents of a partition. */
 export const loadAll = async <T>(
@@ -33,3 +34,34 @@ export const loadAll = async <T>(
 
 export const unchanged = (collection: string, read: Stored<{ readonly id: string }>): Guard =>
   docUnchanged(collection, read.record.id, read)
+
+/** How long events are kept, in milliseconds: 90 days. */
+const KEPT_MS = 90 * 86_400_000
+
+/** Details of an event. */
+export interface EventDetails {
+  readonly agentId?: string | null | undefined
+  readonly reason?: string | undefined
+  readonly detail?: string | undefined
+}
+
+/** The op that writes an event, for the commit of the change. */
+export function eventOp(
+  about: Pick<TokenRecord, 'providerId' | 'scopes'> & Partial<Pick<TokenRecord, 'accountLabel'>>,
+  type: TokenEventType,
+  at: number,
+  { agentId = null, reason, detail }: EventDetails = {},
+): Op {
+  const record: TokenEventRecord = {
+    id: uuid7(at),
+    type,
+    providerId: about.providerId,
+    agentId,
+    accountLabel: about.accountLabel ?? null,
+    scopes: about.scopes,
+    reason: reason ?? null,
+    detail: detail ?? null,
+    createdAt: at,
+  }
+  return put(EVENTS, record.id, record, { index: { at, provider: record.providerId }, ttlMs: KEPT_MS })
+}

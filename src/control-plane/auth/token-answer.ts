@@ -1,3 +1,4 @@
+import { fromBase64 } from '../../core/bytes.ts'
 import type { ProviderType } from './records.ts'
 
 /** A token endpoint's response, in the form of RFC 6749. */
@@ -53,13 +54,9 @@ function labelOf(body: Readonly<Record<string, unknown>>): string | null {
 }
 
 function claimsOf(idToken: unknown): Readonly<Record<string, unknown>> {
-  const payload = typeof idToken === 'string' ? idToken.split('.')[1] : undefined
-  if (payload === undefined) return {}
+  const payload = typeof idToken === 'string' ? fromBase64(idToken.split('.')[1] ?? '') : undefined
   try {
-    const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
-    const claims: unknown = JSON.parse(
-      new TextDecoder().decode(Uint8Array.from(binary, (c) => c.charCodeAt(0))),
-    )
+    const claims: unknown = JSON.parse(new TextDecoder().decode(payload))
     return isObject(claims) ? claims : {}
   } catch {
     return {} // A token without a name works too.

@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { sleep } from '../../core/time.ts'
 import { DeployError } from './deployer.ts'
-import { groupRuns, MARK, type ProcessGroup, signalGroup } from './process-group.ts'
-import { type Reaper, theReaper } from './reaper.ts'
+import { groupRuns, MARK, type ProcessGroup, type Reaper, signalGroup, theReaper } from './process-group.ts'
 
 /** A program with its arguments, without a shell. */
 export interface SupervisedCommand {

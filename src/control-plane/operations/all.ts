@@ -1,4 +1,4 @@
-import type { Operation } from '../api/operation.ts'
+import type { Operation } from '../api/route.ts'
 import { flowOperations } from './auth/flows.ts'
 import { providerOperations } from './auth/providers.ts'
 import { connectionOperations, tokenOperations } from './auth/tokens.ts'

@@ -1,33 +1,29 @@
 import * as z from 'zod/mini'
 import { reportError, sseResponse } from '../../core/http/index.ts'
-import { onAbort } from '../api/on-abort.ts'
+import { LAST_EVENT_ID, onAbort } from '../api/headers.ts'
 import { refusal } from '../errors.ts'
-import type { EventType } from '../events/pages.ts'
+import type { EventType } from '../events/stream.ts'
 import { deploymentEvents, parseCursor } from '../events/stream.ts'
 import { described, textQuery, UUID } from '../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../wire/deployment.ts'
-import { LAST_EVENT_ID } from '../wire/headers.ts'
 import { commaSeparated, onDeployment, revisionOfDeployment } from './on-deployment.ts'
 
 const TYPES: readonly EventType[] = ['status', 'build', 'deploy']
 
-export const streamEvents = /* @__PURE__ */ onDeployment(
-  'GET /v2/deployments/{deployment_id}/events',
-  'Stream Events',
-  {
-    tag: DEPLOYMENTS_TAG,
+export const streamEvents = onDeployment('GET', '/v2/deployments/:deployment_id/events', {
+  summary: 'Stream Events',
+  tag: DEPLOYMENTS_TAG,
 
-    description:
-      "Server-sent events: 'status' for each change of the status of the deployment and its revisions, 'build' for each line of the build log of the newest revision, 'deploy' for each line of the log of the servers, and at last 'deleted'. It begins with what is kept. The header Last-Event-ID goes on behind an event.",
-    query: z.object({
-      revision_id: z.optional(described(UUID, 'Only what is of this revision.')),
-      types: textQuery("Some of 'status', 'build' and 'deploy', separated by commas."),
-    }),
-    headers: LAST_EVENT_ID,
-    responses: { 200: { mediaType: 'text/event-stream' } },
-    errors: [400, 404],
-  },
-  async (context, deployment, { query, call }) => {
+  description:
+    "Server-sent events: 'status' for each change of the status of the deployment and its revisions, 'build' for each line of the build log of the newest revision, 'deploy' for each line of the log of the servers, and at last 'deleted'. It begins with what is kept. The header Last-Event-ID goes on behind an event.",
+  query: z.object({
+    revision_id: z.optional(described(UUID, 'Only what is of this revision.')),
+    types: textQuery("Some of 'status', 'build' and 'deploy', separated by commas."),
+  }),
+  headers: LAST_EVENT_ID,
+  answers: { 200: { mediaType: 'text/event-stream' } },
+  errors: [400, 404],
+  run: async (deployment, { query, call }, context) => {
     const { closing, onError } = context
     const types = typesOf(query.types)
     const lastEventId = call.request.headers.get('last-event-id')
@@ -53,7 +49,7 @@ export const streamEvents = /* @__PURE__ */ onDeployment(
       { signal: ended.signal, onError: (error) => reportError(error, onError) },
     )
   },
-)
+})
 
 function typesOf(text: string | undefined): ReadonlySet<EventType> {
   const types = (commaSeparated(text) ?? TYPES).map((type) => TYPES.find((known) => known === type))

@@ -1,31 +1,44 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../core/principal.ts'
-import { operation, tagged } from '../api/operation.ts'
+import { route, tagged } from '../api/route.ts'
 import { refusal } from '../errors.ts'
-import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'
+import * as t from '../wire/common.ts'
 
-/* @__NO_SIDE_EFFECTS__ */
 const integrationsAt = (base: string) => [
-  operation(
-    `GET ${base as `/${string}`}/install`,
-    'List GitHub Integrations',
-    { responses: { 200: INTEGRATION_LIST } },
-    async ({ integrations }, { call }) => ({
+  route('GET', `${base}/install`, {
+    summary: 'List GitHub Integrations',
+    answers: {
+      200: t.list(t.titled('GithubIntegration', { id: t.UUID, installation_id: t.INTEGER, name: t.STRING })),
+    },
+    run: async ({ integrations }, { call }) => ({
       body: (await integrations?.list(ownerOf(call.principal))) ?? [],
     }),
-  ),
-  operation(
-    `GET ${base as `/${string}`}/{integration_id}/repos`,
-    'List GitHub Repositories',
-    { params: INTEGRATION_PATH, responses: { 200: REPOSITORY_LIST }, errors: [404] },
-    async ({ integrations }, { params: { integration_id: id }, call }) => {
+  }),
+  route('GET', `${base}/:integration_id/repos`, {
+    summary: 'List GitHub Repositories',
+    params: z.object({ integration_id: t.UUID }),
+    answers: {
+      200: t.list(
+        t.titled('GithubRepository', {
+          host_integration_id: t.UUID,
+          id: t.INTEGER,
+          name: t.STRING,
+          owner: t.STRING,
+          url: t.STRING,
+          default_branch: t.STRING,
+        }),
+      ),
+    },
+    errors: [404],
+    run: async ({ integrations }, { params: { integration_id: id }, call }) => {
       const body = await integrations?.repositories(ownerOf(call.principal), id)
       if (!body) throw refusal(404, `Integration ID ${id} not found.`)
       return { body }
     },
-  ),
+  }),
 ]
 
-export const integrationOperations = /* @__PURE__ */ tagged('Integrations (v1)', [
+export const integrationOperations = tagged('Integrations (v1)', [
   ...integrationsAt('/v1/integrations/github'),
   ...integrationsAt('/v1/integrations/forge/github'),
 ])

@@ -1,20 +1,44 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../core/principal.ts'
-import { checkMatch } from '../api/conditional.ts'
-import { operation, tagged } from '../api/operation.ts'
+import { checkMatch, IF_MATCH } from '../api/headers.ts'
+import { route, tagged } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
-import { isoTime } from '../present/present.ts'
+import { isoTime } from '../present.ts'
 import * as records from '../records/listeners.ts'
-import { IF_MATCH } from '../wire/headers.ts'
-import {
-  CREATE_LISTENER,
-  LIST_LISTENERS,
-  LISTENER,
-  LISTENER_PAGE,
-  LISTENER_PATH,
-  PATCH_LISTENER,
-} from '../wire/listener.ts'
+import * as t from '../wire/common.ts'
+
+const COMPUTE_TYPE = z.literal('k8s')
+const COMPUTE_CONFIG = t.titled('ListenerComputeConfig', { k8s_namespaces: t.OPT_STRINGS })
+
+const LISTENER_PATH = z.object({ listener_id: t.UUID })
+
+const LISTENER = t.titled('Listener', {
+  compute_type: COMPUTE_TYPE,
+  compute_id: t.STRING,
+  compute_config: COMPUTE_CONFIG,
+  id: t.UUID,
+  created_at: t.TIME,
+  updated_at: t.TIME,
+  version: t.OPT_STRING,
+})
+
+const LISTENER_PAGE = t.pageOf('ListenersList', LISTENER)
+
+const LIST_LISTENERS = z.object(t.PAGE_QUERY)
+
+const CREATE_LISTENER = t.titled('ListenerCreateRequest', {
+  compute_type: COMPUTE_TYPE,
+  compute_id: t.described(t.NOT_EMPTY, 'Unique in the workspace.'),
+  compute_config: COMPUTE_CONFIG,
+  version: t.OPT_STRING,
+})
+
+const PATCH_LISTENER = t.titled('ListenerPatchRequest', {
+  version: t.OPT_STRING,
+  compute_config: z.nullish(COMPUTE_CONFIG),
+})
 
 const TAG = 'Listeners (v2)'
 
@@ -28,50 +52,50 @@ const presentListener = ({ createdAt, updatedAt, compute_config, ...listener }: 
 
 const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
 
-export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
-  operation(
-    'GET /v2/listeners',
-    'List Listeners',
-    { description: 'Newest first.', query: LIST_LISTENERS, responses: { 200: LISTENER_PAGE } },
-    async ({ store }, { query: { limit, offset }, call }) => {
+export const listenerOperations = tagged(TAG, [
+  route('GET', '/v2/listeners', {
+    summary: 'List Listeners',
+    description: 'Newest first.',
+    query: LIST_LISTENERS,
+    answers: { 200: LISTENER_PAGE },
+    run: async ({ store }, { query: { limit, offset }, call }) => {
       const page = await records.listListeners(store, ownerOf(call.principal), { limit, offset })
       return { body: { resources: page.map(presentListener), offset: offset + page.length } }
     },
-  ),
-  operation(
-    'POST /v2/listeners',
-    'Create Listener',
-    { body: CREATE_LISTENER, responses: { 201: LISTENER }, errors: [409] },
-    async ({ store, now }, { body, call }) => {
+  }),
+  route('POST', '/v2/listeners', {
+    summary: 'Create Listener',
+    body: CREATE_LISTENER,
+    answers: { 201: LISTENER },
+    errors: [409],
+    run: async ({ store, now }, { body, call }) => {
       const { compute_id, compute_config, version = null } = body
       const given = { compute_id, compute_config, version }
       return {
         body: presentListener(await records.createListener(store, ownerOf(call.principal), given, now())),
       }
     },
-  ),
-  operation(
-    'GET /v2/listeners/{listener_id}',
-    'Get Listener',
-    { params: LISTENER_PATH, responses: { 200: LISTENER }, errors: [404] },
-    async ({ store }, { params: { listener_id: id }, call }) => {
+  }),
+  route('GET', '/v2/listeners/:listener_id', {
+    summary: 'Get Listener',
+    params: LISTENER_PATH,
+    answers: { 200: LISTENER },
+    errors: [404],
+    run: async ({ store }, { params: { listener_id: id }, call }) => {
       const listener = await records.findListener(store, ownerOf(call.principal), id)
       if (!listener) throw noListener(id)
       return { body: presentListener(listener) }
     },
-  ),
-  operation(
-    'PATCH /v2/listeners/{listener_id}',
-    'Patch Listener',
-    {
-      description: 'What is left out or null stays as it is.',
-      params: LISTENER_PATH,
-      body: PATCH_LISTENER,
-      headers: IF_MATCH,
-      responses: { 200: LISTENER },
-      errors: [404, 412],
-    },
-    async ({ store, now }, { params: { listener_id: id }, body, call }) => {
+  }),
+  route('PATCH', '/v2/listeners/:listener_id', {
+    summary: 'Patch Listener',
+    description: 'What is left out or null stays as it is.',
+    params: LISTENER_PATH,
+    body: PATCH_LISTENER,
+    headers: IF_MATCH,
+    answers: { 200: LISTENER },
+    errors: [404, 412],
+    run: async ({ store, now }, { params: { listener_id: id }, body, call }) => {
       const listener = await records.changeListener(store, ownerOf(call.principal), id, (known) => {
         checkMatch(call.request, presentListener(known))
         return {
@@ -84,12 +108,14 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
       if (!listener) throw noListener(id)
       return { body: presentListener(listener) }
     },
-  ),
-  operation(
-    'DELETE /v2/listeners/{listener_id}',
-    'Delete Listener',
-    { params: LISTENER_PATH, headers: IF_MATCH, responses: { 204: null }, errors: [404, 412] },
-    async ({ store }, { params: { listener_id: id }, call }) => {
+  }),
+  route('DELETE', '/v2/listeners/:listener_id', {
+    summary: 'Delete Listener',
+    params: LISTENER_PATH,
+    headers: IF_MATCH,
+    answers: { 204: null },
+    errors: [404, 412],
+    run: async ({ store }, { params: { listener_id: id }, call }) => {
       const deleted = await records.changeListener(store, ownerOf(call.principal), id, (known) => {
         checkMatch(call.request, presentListener(known))
         return undefined
@@ -97,7 +123,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
       if (!deleted) throw noListener(id)
       return {}
     },
-  ),
+  }),
 ])
 
 /** Throws 400 if a workspace has listeners, and a deployment that needs one names none of them. */

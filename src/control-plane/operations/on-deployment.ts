@@ -1,52 +1,26 @@
 import type { Call } from '../../core/http/index.ts'
 import { ownerOf } from '../../core/principal.ts'
-import { checkMatch, hasChanged } from '../api/conditional.ts'
-import {
-  type Input,
-  type Method,
-  type Operation,
-  type OperationSpec,
-  operation,
-  type Reply,
-} from '../api/operation.ts'
+import { checkMatch, hasChanged } from '../api/headers.ts'
+import { routeAfter } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { noDeployment } from '../errors.ts'
-import { presentDeployment } from '../present/deployment.ts'
+import { presentDeployment } from '../present.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../wire/common.ts'
 
 /** An operation on a deployment. It responds with 404 if the caller has no such deployment. */
-/* @__NO_SIDE_EFFECTS__ */
-export const onDeployment = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
-  route: Route,
-  summary: string,
-  spec: S,
-  run: (context: ControlPlaneContext, deployment: DeploymentRecord, input: Input<Route, S>) => Promise<Reply>,
-): Operation =>
-  operation(route, summary, { params: DEPLOYMENT_PATH, ...spec }, async (context, input) => {
-    const { deployment_id } = input.params as unknown as { readonly deployment_id: string }
-    return run(context, await findDeployment(context, input.call, deployment_id), input as never)
-  })
+export const onDeployment = routeAfter(
+  (context, { call, params }) => findDeployment(context, call, params.deployment_id),
+  DEPLOYMENT_PATH,
+)
 
 /**
  * An operation on a revision. It responds with the same 404 for a revision that the deployment does not have.
  */
-/* @__NO_SIDE_EFFECTS__ */
-export const onRevision = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
-  route: Route,
-  summary: string,
-  spec: S,
-  run: (
-    context: ControlPlaneContext,
-    found: { readonly deployment: DeploymentRecord; readonly revision: RevisionRecord },
-    input: Input<Route, S>,
-  ) => Promise<Reply>,
-): Operation =>
-  onDeployment(route, summary, { params: REVISION_PATH, ...spec }, async (context, deployment, input) => {
-    const { revision_id } = input.params as unknown as { readonly revision_id: string }
-    const revision = await revisionOfDeployment(context, deployment, revision_id)
-    return run(context, { deployment, revision }, input as never)
-  })
+export const onRevision = routeAfter(async (context, { call, params }) => {
+  const deployment = await findDeployment(context, call, params.deployment_id)
+  return { deployment, revision: await revisionOfDeployment(context, deployment, params.revision_id) }
+}, REVISION_PATH)
 
 /** Throws 404 if the caller has no such deployment. */
 export async function findDeployment(

@@ -2,22 +2,30 @@ import { uuid7 } from '../../core/ids.ts'
 import { changedWithin } from '../../storage/coordination/changes.ts'
 import { ConflictError, type Guard, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
-import type { DeploymentFilter, NewRevision, PageRequest } from './deployments.ts'
 import { retryConflicts, unchanged } from './docs.ts'
 import { listDeployments, listRevisions } from './lists.ts'
 import { takeNames } from './names.ts'
-import type { DeploymentRecord, RevisionRecord, RevisionStatus } from './records.ts'
-import { type OpsOf, type StatusEvent, statusOp } from './status-event.ts'
+import type {
+  DeploymentFilter,
+  DeploymentRecord,
+  NewRevision,
+  PageRequest,
+  RevisionRecord,
+  RevisionStatus,
+} from './records.ts'
 import {
   DEPLOYMENTS,
   guardDeployment,
   guardRevision,
   loadDeployment,
   loadRevision,
+  type OpsOf,
   ofType,
   partitionOf,
   putDeployment,
   putRevision,
+  type StatusEvent,
+  statusOp,
 } from './stored.ts'
 
 export interface DeploymentsOptions {

@@ -2,8 +2,8 @@ import { uuid7 } from '../../core/ids.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import { refusal } from '../errors.ts'
-import type { PageRequest } from './deployments.ts'
 import { load, put, recordOf, retryConflicts, unchanged } from './docs.ts'
+import type { PageRequest } from './records.ts'
 import { ownerKey } from './stored.ts'
 
 /** A cluster that a user's listener watches, with wire names. */

@@ -1,8 +1,13 @@
 import type { Doc, Store } from '../../storage/index.ts'
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
-import type { DeploymentFilter, PageRequest } from './deployments.ts'
 import { idOfName } from './names.ts'
-import type { DeploymentRecord, RevisionRecord, RevisionStatus } from './records.ts'
+import type {
+  DeploymentFilter,
+  DeploymentRecord,
+  PageRequest,
+  RevisionRecord,
+  RevisionStatus,
+} from './records.ts'
 import {
   DEPLOYMENTS,
   loadDeployment,

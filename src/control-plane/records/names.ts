@@ -1,3 +1,5 @@
+import { uuidOf } from '../../core/ids.ts'
+import { nameOf } from '../../core/principal.ts'
 import { ConflictError, type Store } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
 import { load, put, unchanged } from './docs.ts'
@@ -94,3 +96,12 @@ async function isInUse(store: Store, partition: string, { deploymentId, at }: Na
   const holder = await loadDeployment(store, deploymentId)
   return holder !== undefined && namesOf(holder.record).some((name) => name.partition === partition)
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The API's `tenant_id`. An owner whose name is not a UUID gets one. */
+export const tenantIdOf = async (owner: string | null): Promise<string> =>
+  uuidOfName(owner === null ? null : nameOf(owner))
+
+const uuidOfName = async (name: string | null): Promise<string> =>
+  name !== null && UUID.test(name) ? name.toLowerCase() : uuidOf(name)

@@ -19,7 +19,7 @@ export const DEPLOYMENT_STATUSES = [
   'AWAITING_FINAL_DELETE',
   'UNKNOWN',
 ] as const
-export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
+type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
 
 export const REVISION_STATUSES = [
   /** Its source is being prepared. */
@@ -122,7 +122,7 @@ export interface DeploymentRecord {
   readonly fingerprint?: string | undefined
 }
 
-export interface Tiers {
+interface Tiers {
   readonly compute?: string | undefined
   readonly database?: string | undefined
   readonly deployment?: string | undefined
@@ -185,4 +185,38 @@ export interface RevisionRecord {
   readonly createdAt: number
   readonly updatedAt: number
   readonly fingerprint?: string | undefined
+}
+
+/** What a new revision copies from the deployment, and what is new. */
+export interface NewRevision
+  extends Pick<
+    RevisionRecord,
+    'sourceConfig' | 'sourceRevisionConfig' | 'secrets' | 'secretReferences' | 'fingerprint'
+  > {
+  /** Default: the deployment's source. */
+  readonly source?: Source | undefined
+  /**
+   * If given, the revision is created only once: a second call returns the first one's. Default: a new id.
+   */
+  readonly id?: string | undefined
+  /** Reuses what an earlier revision has prepared and built. */
+  readonly builtBy?: RevisionRecord | undefined
+}
+
+export interface DeploymentFilter {
+  readonly name?: string | undefined
+  readonly nameContains?: string | undefined
+  readonly status?: string | undefined
+  readonly imageVersion?: string | undefined
+  readonly deploymentType?: string | undefined
+  readonly ids?: readonly string[] | undefined
+  readonly tagValueIds?: readonly string[] | undefined
+  readonly agentId?: string | undefined
+  readonly agentEnvironment?: string | undefined
+  readonly source?: Source | undefined
+}
+
+export interface PageRequest {
+  readonly limit: number
+  readonly offset: number
 }

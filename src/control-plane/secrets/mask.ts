@@ -1,4 +1,4 @@
-import { toBase64 } from './base64.ts'
+import { toBase64 } from '../../core/bytes.ts'
 
 /** Replaces a secret in a text. */
 export const MASK = '***'

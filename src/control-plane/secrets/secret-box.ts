@@ -1,7 +1,6 @@
-import { concatBytes } from '../../core/bytes.ts'
+import { concatBytes, fromBase64, toBase64 } from '../../core/bytes.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import type { SealedSecret } from '../records/records.ts'
-import { fromBase64, toBase64Url } from './base64.ts'
 
 /**
  * Encrypts secrets at rest. `context`, such as their partition, binds them to it, so that they cannot be
@@ -28,7 +27,7 @@ export interface Secret {
   readonly value: string
 }
 
-export interface SecretBoxOptions {
+interface SecretBoxOptions {
   /**
    * 32 random bytes in base64 or base64url, the same on every instance. With several keys, the first one
    * seals and signs, and all open and verify: add a new key in front, and remove the old one when nothing is
@@ -190,4 +189,12 @@ async function deriveKeys(bytes: Uint8Array<ArrayBuffer>): Promise<Keys> {
     ),
   ])
   return { id: toBase64Url(new Uint8Array(id)), sealing, signing }
+}
+
+/** Base64 without padding, in the alphabet that URLs allow (RFC 4648 §5). */
+function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes)
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/(?<!=)=+$/, '')
 }

@@ -1,43 +1,20 @@
 import * as z from 'zod/mini'
 import * as t from './common.ts'
 
-const FALSE = /* @__PURE__ */ z._default(t.BOOLEAN, false)
-const PARAMETERS = /* @__PURE__ */ t.mapOf(t.STRING)
-const PROVIDER_TYPE = /* @__PURE__ */ z.nullable(z.enum(['microsoft', 'salesforce', 'slack']))
-const CLIENT_AUTH = /* @__PURE__ */ z.enum(['none', 'client_secret_basic', 'client_secret_post'])
-const PROVIDER_NAME = /* @__PURE__ */ t.STRING.check(z.minLength(1), z.maxLength(255))
-
-export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
-  id: t.STRING,
-  organization_id: t.NULL_UUID,
-  provider_id: t.STRING,
-  name: t.STRING,
-  client_id: t.STRING,
-  auth_url: t.STRING,
-  token_url: t.STRING,
-  uses_pkce: t.BOOLEAN,
-  code_challenge_method: t.NULL_STRING,
-  provider_type: PROVIDER_TYPE,
-  token_endpoint_auth_method: CLIENT_AUTH,
-  mcp_server_url: t.NULL_STRING,
-  is_dynamic_client: t.BOOLEAN,
-  authorization_params: z.optional(PARAMETERS),
-  allowed_redirect_uris: z.optional(t.STRINGS),
-  default_redirect_uri: t.OPT_STRING,
-  created_at: t.TIME,
-  updated_at: t.TIME,
-})
-
-export const PROVIDERS = /* @__PURE__ */ z.array(PROVIDER)
+const FALSE = z._default(t.BOOLEAN, false)
+export const PARAMETERS = t.mapOf(t.STRING)
+export const PROVIDER_TYPE = z.nullable(z.enum(['microsoft', 'salesforce', 'slack']))
+export const CLIENT_AUTH = z.enum(['none', 'client_secret_basic', 'client_secret_post'])
+const PROVIDER_NAME = t.text({ minLength: 1, maxLength: 255 })
 
 /** Provider fields that have the same names when a provider is created and changed. */
 const PROVIDER_OPTIONS = {
-  authorization_params: /* @__PURE__ */ z.nullish(PARAMETERS),
+  authorization_params: z.nullish(PARAMETERS),
   allowed_redirect_uris: t.OPT_STRINGS,
   default_redirect_uri: t.OPT_STRING,
 } as const
 
-export const CREATE_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderCreateRequest', {
+export const CREATE_PROVIDER = t.titled('OAuthProviderCreateRequest', {
   provider_id: PROVIDER_NAME,
   name: t.STRING,
   client_id: t.STRING,
@@ -51,7 +28,7 @@ export const CREATE_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderCreateRequ
   ...PROVIDER_OPTIONS,
 })
 
-export const PATCH_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderUpdateRequest', {
+export const PATCH_PROVIDER = t.titled('OAuthProviderUpdateRequest', {
   name: t.OPT_STRING,
   client_id: t.OPT_STRING,
   client_secret: z.nullish(t.PASSWORD),
@@ -62,15 +39,15 @@ export const PATCH_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderUpdateReque
   ...PROVIDER_OPTIONS,
 })
 
-export const MCP_DISCOVER = /* @__PURE__ */ t.titled('MCPDiscoverRequest', {
+export const MCP_DISCOVER = t.titled('MCPDiscoverRequest', {
   provider_id: PROVIDER_NAME,
   name: t.STRING,
   mcp_server_url: t.STRING,
 })
 
-export const MESSAGE = /* @__PURE__ */ t.titled('MessageResponse', { message: t.STRING })
+export const MESSAGE = t.titled('MessageResponse', { message: t.STRING })
 
-export const AUTHENTICATE = /* @__PURE__ */ t.titled('AuthenticateRequest', {
+export const AUTHENTICATE = t.titled('AuthenticateRequest', {
   provider: t.STRING,
   scopes: t.STRINGS,
   user_id: t.OPT_STRING,
@@ -84,47 +61,19 @@ export const AUTHENTICATE = /* @__PURE__ */ t.titled('AuthenticateRequest', {
   check_only: FALSE,
 })
 
-export const AUTHENTICATED = /* @__PURE__ */ t.titled('AuthenticateResponse', {
-  status: z.enum(['completed', 'pending', 'connection_required', 'token_expired']),
-  url: t.OPT_STRING,
-  auth_id: t.OPT_STRING,
-  token: t.OPT_STRING,
-  user_id: t.OPT_STRING,
-  metadata: z.nullish(t.JSON_OBJECT),
+export const SCOPES = z._default(t.STRINGS, [])
+
+export const PATCH_TOKEN = t.titled('TokenMetadataUpdateRequest', {
+  provider_account_label: t.OPT_STRING,
+  is_default: t.OPT_FLAG,
 })
 
-export const WAIT_QUERY = /* @__PURE__ */ z.object({ timeout: z._default(t.INTEGER, 30) })
-
-export const WAITED = /* @__PURE__ */ t.titled('WaitForCompletionResponse', {
-  status: z.enum(['completed', 'pending', 'timeout', 'not_found']),
-  token: t.OPT_STRING,
-  error: z.nullish(t.described(t.STRING, 'Why the sign-in failed.')),
-})
-
-/** What a provider sends back with the browser. */
-const CALLBACK = {
-  code: /* @__PURE__ */ z.optional(t.PASSWORD),
-  state: /* @__PURE__ */ z.optional(t.STRING),
-  iss: /* @__PURE__ */ z.optional(t.STRING),
-  error: /* @__PURE__ */ z.optional(t.STRING),
-  error_description: /* @__PURE__ */ z.optional(t.STRING),
-} as const
-
-export const CALLBACK_QUERY = /* @__PURE__ */ z.object(CALLBACK)
-
-export const SETUP_QUERY = /* @__PURE__ */ z.object({
-  ...CALLBACK,
-  setup_action: z.optional(t.STRING),
-  installation_id: z.optional(t.INTEGER),
-})
-
-export const CALLBACK_BODY = /* @__PURE__ */ t.titled('OAuthCallbackRequest', {
-  code: t.PASSWORD,
-  state: t.STRING,
-  iss: t.OPT_STRING,
-})
-
-export const CALLBACK_DONE = /* @__PURE__ */ t.titled('OAuthCallbackResponse', {
-  status: z.literal('completed'),
+export const IMPORT_TOKEN = t.titled('TokenImportRequest', {
   provider_id: t.STRING,
+  access_token: t.PASSWORD,
+  refresh_token: z.nullish(t.PASSWORD),
+  expires_in_seconds: z.nullish(t.integer({ minimum: 0, maximum: 10_000_000_000 })),
+  scopes: SCOPES,
+  metadata: z.nullish(t.JSON_OBJECT),
+  is_default: z._default(t.BOOLEAN, true),
 })

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { DEPLOYMENT_STATUSES } from '../records/records.ts'
-import { noted } from '../schema/json-schema.ts'
+import { DEPLOYMENT_STATUSES, REVISION_STATUSES } from '../records/records.ts'
 import * as t from './common.ts'
 import {
   REVISION_CHANGE,
@@ -15,16 +14,16 @@ import {
 
 export const DEPLOYMENTS_TAG = 'Deployments (v2)'
 
-const AGENT = /* @__PURE__ */ t.titled('DeploymentAgent', {
+const AGENT = t.titled('DeploymentAgent', {
   agent_id: t.NOT_EMPTY,
   environment: z.enum(['development', 'staging', 'production']),
 })
 
-const TIER = /* @__PURE__ */ z.nullish(
+export const TIER = z.nullish(
   z.enum(['SERVERLESS_S', 'SERVERLESS_M', 'SERVERLESS_L', 'DEDICATED_S', 'DEDICATED_M', 'DEDICATED_L']),
 )
 
-export const DEPLOYMENT = /* @__PURE__ */ t.titled('Deployment', {
+export const DEPLOYMENT = t.titled('Deployment', {
   name: t.STRING,
   source: SOURCE,
   source_config: SOURCE_CONFIG,
@@ -48,25 +47,7 @@ export const DEPLOYMENT = /* @__PURE__ */ t.titled('Deployment', {
   deployment_tier: t.OPT_STRING,
 })
 
-export const DEPLOYMENT_PAGE = /* @__PURE__ */ t.pageOf('DeploymentsList', DEPLOYMENT)
-
-export const LIST_DEPLOYMENTS = /* @__PURE__ */ z.object({
-  ...t.PAGE_QUERY,
-  name_contains: z.optional(t.STRING),
-  name: t.textQuery('The whole name.'),
-  status: z.optional(t.STRING),
-  remote_reconciled: z.optional(
-    t.described(t.BOOLEAN, 'Accepted, and without effect: this server reconciles all deployments itself.'),
-  ),
-  tag_value_ids: t.textQuery('Separated by commas.'),
-  image_version: z.optional(t.STRING),
-  deployment_type: z.optional(z.enum(['dev_free', 'dev', 'prod'])),
-  deployment_ids: t.textQuery('Separated by commas.'),
-  agent_id: z.optional(t.STRING),
-  agent_environment: z.optional(t.STRING),
-})
-
-export const CREATE_DEPLOYMENT = /* @__PURE__ */ noted(
+export const CREATE_DEPLOYMENT = t.requiredWithout(
   t.titled('DeploymentCreateRequest', {
     name: z.nullish(
       t.described(
@@ -81,11 +62,12 @@ export const CREATE_DEPLOYMENT = /* @__PURE__ */ noted(
     secrets: z.nullish(SECRETS),
     secret_references: z.nullish(SECRET_REFERENCES),
   }),
-  { requiredWithout: { name: 'agent' } },
+  'name',
+  'agent',
 )
 export type CreateBody = z.output<typeof CREATE_DEPLOYMENT>
 
-export const PATCH_DEPLOYMENT = /* @__PURE__ */ t.titled('DeploymentPatchRequest', {
+export const PATCH_DEPLOYMENT = t.titled('DeploymentPatchRequest', {
   revision_source: z.nullish(
     t.described(
       z.enum(['github', 'internal_docker', 'internal_source']),
@@ -99,37 +81,21 @@ export const PATCH_DEPLOYMENT = /* @__PURE__ */ t.titled('DeploymentPatchRequest
 })
 export type PatchBody = z.output<typeof PATCH_DEPLOYMENT>
 
-export const RESOURCE_TIERS = /* @__PURE__ */ t.titled('ResourceTiersPatchRequest', {
-  compute_tier: TIER,
-  database_tier: TIER,
+const STATUS_CHANGE = t.titled('StatusChange', {
+  status: t.STRING,
+  at: t.TIME,
+  reason: t.NULL_STRING,
 })
 
-export const DEPLOYMENT_TIER = /* @__PURE__ */ t.titled('DeploymentTierPatchRequest', {
-  deployment_tier: t.STRING.check(z.minLength(1), z.maxLength(64)),
+export const REVISION = t.titled('Revision', {
+  id: t.UUID,
+  created_at: t.TIME,
+  updated_at: t.TIME,
+  status: z.enum(REVISION_STATUSES),
+  source: SOURCE,
+  source_revision_config: SOURCE_REVISION_CONFIG_RESPONSE,
+  deployment_id: z.optional(t.UUID),
+  revision_number: z.optional(t.described(t.INTEGER, '1 for the first of its deployment.')),
+  status_message: z.nullish(t.described(t.STRING, 'Why it has its status, where there is a reason to tell.')),
+  status_history: z.optional(t.described(t.list(STATUS_CHANGE), 'Oldest first.')),
 })
-
-const DELETE_TRACING_PROJECT = /* @__PURE__ */ t.described(
-  z._default(t.BOOLEAN, false),
-  'Accepted, and without effect: deployments have no tracing project here.',
-)
-
-export const DELETE_DEPLOYMENT = /* @__PURE__ */ z.object({ delete_tracing_project: DELETE_TRACING_PROJECT })
-
-export const BULK_DELETE = /* @__PURE__ */ z.object({
-  deployment_ids: z.array(t.UUID).check(z.minLength(1), z.maxLength(100)),
-  delete_tracing_project: DELETE_TRACING_PROJECT,
-})
-
-export const BULK_DELETED = /* @__PURE__ */ t.titled('DeploymentsDeleted', {
-  deleted: z.array(t.UUID),
-  failed: z.array(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
-})
-
-export const FREE_COUNT = /* @__PURE__ */ t.titled('FreeDeploymentsCount', { count: t.INTEGER })
-export const PUSH_TOKEN = /* @__PURE__ */ t.titled('PushToken', { token: t.STRING, registry_url: t.STRING })
-export const UPLOAD_URL = /* @__PURE__ */ t.titled('UploadUrl', {
-  upload_url: t.STRING,
-  object_path: t.STRING,
-})
-export const UPLOAD_PATH = /* @__PURE__ */ z.object({ deployment_id: t.UUID, upload_id: t.UUID })
-export const UPLOAD = /* @__PURE__ */ z.object({ expires: z.int().check(z.gte(0)), signature: t.STRING })

@@ -5,12 +5,12 @@ import {
   DeployError,
   type Deployer,
   type DeploymentContext,
+  type LogLevel,
   type PhaseContext,
 } from '../deployers/deployer.ts'
-import { createLineLog } from '../logs/line-log.ts'
-import type { Logs } from '../logs/logs.ts'
+import type { LogPlace, Logs } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
-import type { OpsOf } from '../records/status-event.ts'
+import type { OpsOf } from '../records/stored.ts'
 import { partitionOf } from '../records/stored.ts'
 import { uploadOfPath } from '../records/uploads/stored.ts'
 import type { Uploads } from '../records/uploads/uploads.ts'
@@ -96,5 +96,33 @@ export async function phaseContext(
     },
     signal,
     log: createLineLog(logs, logged, { revisionId, mask, now }),
+  }
+}
+
+interface LineLogOptions {
+  /** The revision of the lines. */
+  readonly revisionId: string
+  /** Masks the values of secrets: see `maskSecrets`. */
+  readonly mask: (text: string) => string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** The run that a line names, as servers write it in JSON or as `run_id=…`. */
+const RUN_ID = /run_?id\W{1,4}([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/i
+
+/** A deployer's `log`. It masks secrets before anything is stored, and splits text into lines. */
+export function createLineLog(
+  logs: Logs,
+  place: LogPlace,
+  { revisionId, mask, now }: LineLogOptions,
+): (text: string, level?: LogLevel) => void {
+  return (text, level = 'INFO') => {
+    const at = now()
+    const lines = mask(text)
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/)
+    for (const message of lines)
+      logs.append(place, { at, level, message, revisionId, runId: RUN_ID.exec(message)?.[1] })
   }
 }

@@ -4,7 +4,6 @@ import { retry, retryOnConflict } from '../../storage/coordination/retry.ts'
 import { ConflictError, FencedError, type Op } from '../../storage/index.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
-import { statusOp } from '../records/status-event.ts'
 import {
   guardDeployment,
   guardRevision,
@@ -14,6 +13,7 @@ import {
   putDeployment,
   putRevision,
   type Stored,
+  statusOp,
   WORK,
 } from '../records/stored.ts'
 import type { WorkerContext } from './context.ts'

@@ -1,16 +1,17 @@
 import { reportError } from '../../core/http/index.ts'
 import { backoff } from '../../core/time.ts'
 import { changedWithin } from '../../storage/coordination/changes.ts'
-import { ConflictError } from '../../storage/index.ts'
+import { ConflictError, type Op } from '../../storage/index.ts'
 import type { Running } from '../deployers/deployer.ts'
 import { isLeaving } from '../records/create-deployments.ts'
-import type { RunningServer } from '../records/records.ts'
-import { partitionOf } from '../records/stored.ts'
+import { releaseNames } from '../records/names.ts'
+import type { RevisionRecord, RunningServer } from '../records/records.ts'
+import { DEPLOYMENTS, ofDeployment, partitionOf, REVISIONS, recordOf } from '../records/stored.ts'
+import { deploymentContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { endRevision, runPhase } from './phase.ts'
 import { nextStep, type Step } from './plan.ts'
-import { removeDeployment } from './remove.ts'
-import { recoverServer, retireServer } from './serve.ts'
+import { recoverServer, retireServer, settled } from './supervise.ts'
 
 /** The longest delay after failures, in milliseconds. */
 const MAX_RETRY_MS = 60_000
@@ -175,4 +176,46 @@ export function startReconciler(lease: Lease) {
       return serving
     },
   }
+}
+
+/** Revisions deleted per commit. */
+const PAGE = 200
+
+/**
+ * Stops a deployment's servers, removes what they left, and deletes its records. Each step may run again
+ * after a crash: the deployment record exists until the last one.
+ */
+async function removeDeployment(lease: Lease): Promise<void> {
+  const { context } = lease
+  const { deployer, store, logs, uploads, now, opsOf, closing } = context
+  const { record: deployment } = (await lease.load())!
+  const { id } = deployment
+  const signal = AbortSignal.any([lease.signal, closing])
+  const given = deploymentContext(context, deployment, signal)
+  if (deployment.status === 'AWAITING_DELETE') {
+    const active = deployment.activeRevisionId
+    const serving = active === null ? undefined : (await lease.loadRevision(active))?.running
+    for (const server of [...(serving ? [serving] : []), ...deployment.retiring])
+      await settled(context, signal, deployer.stop({ url: server.url, handle: server.handle }, given))
+    await lease.change(() => ({
+      status: 'AWAITING_FINAL_DELETE',
+      retiring: [],
+      url: null,
+      updatedAt: now(),
+    }))
+  }
+  await settled(context, signal, deployer.destroy(given))
+  for (;;) {
+    const { docs } = await store.list(REVISIONS, { orderBy: ofDeployment(id), limit: PAGE })
+    if (docs.length === 0) break
+    for (const doc of docs)
+      await logs.remove({ type: 'build', deploymentId: id, revisionId: recordOf<RevisionRecord>(doc).id })
+    await lease.commit(docs.map((doc): Op => ({ op: 'delete', collection: REVISIONS, id: doc.id })))
+  }
+  await logs.remove({ type: 'deploy', deploymentId: id })
+  await uploads.removeAll(id)
+  await releaseNames(store, deployment)
+  const removed: Op = { op: 'delete', collection: DEPLOYMENTS, id }
+  await lease.commit([removed, ...(opsOf?.({ deploymentId: id, status: 'DELETED', at: now() }) ?? [])])
+  await store.trim(partitionOf(id), { keepLast: 0 })
 }

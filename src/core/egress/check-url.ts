@@ -1,5 +1,4 @@
-import { reachOf } from './address.ts'
-import { type Allowed, readAllowed } from './allowed.ts'
+import { type Allowed, reachOf, readAllowed } from './address.ts'
 import { DeliveryError } from './errors.ts'
 
 export interface AddressPolicy {

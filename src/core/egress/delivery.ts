@@ -1,8 +1,8 @@
 import type { OptionTable } from '../options.ts'
-import { readAllowed } from './allowed.ts'
+import { readAllowed } from './address.ts'
 import { DeliveryError } from './errors.ts'
 import type { createRequester, DeliveryOptions, GuardedRequest } from './requests.ts'
-import type { Answer } from './send.ts'
+import type { Answer } from './send-by-node.ts'
 
 export type { DeliveryOptions }
 

@@ -1,5 +1,5 @@
 import { concatBytes } from '../bytes.ts'
-import { readAllowed } from './allowed.ts'
+import { readAllowed } from './address.ts'
 import { DeliveryError } from './errors.ts'
 import type { createRequester, DeliveryOptions } from './requests.ts'
 

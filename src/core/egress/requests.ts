@@ -1,8 +1,7 @@
 import { reachOf } from './address.ts'
 import { type AddressPolicy, checkAddresses, checkUrl, nameOf } from './check-url.ts'
 import { DeliveryError } from './errors.ts'
-import type { Answer, Outgoing, Sender } from './send.ts'
-import { nodeSender } from './send-by-node.ts'
+import { type Answer, nodeSender, type Outgoing, type Sender } from './send-by-node.ts'
 
 export interface DeliveryOptions extends AddressPolicy {
   /** The maximum time for a request, including name resolution, in milliseconds. Default: 10,000. */

@@ -13,10 +13,9 @@ import {
 import { untilExpiry } from './expiry.ts'
 import { calledUrl, rejectWithoutPreflight } from './origins.ts'
 import { empty } from './respond.ts'
-import { normalizeBase, stripBase } from './router.ts'
+import { normalizeBase, stripBase, tableOf } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
 import { isHandshake, withBearer } from './sockets/socket.ts'
-import { tableOf } from './table.ts'
 import type {
   Authenticated,
   Call,

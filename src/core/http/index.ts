@@ -7,7 +7,6 @@ export {
   originCheck,
   withCors,
 } from './cors.ts'
-export type { JsonSchema, RouteDescription, RouteDescriptions } from './describe.ts'
 export {
   asText,
   type ErrorInfo,
@@ -30,14 +29,19 @@ export {
   isResponse,
   type Refusal,
 } from './handler.ts'
-export { isLocalHost } from './hosts.ts'
-export { calledUrl, isJsonType, rejectWithoutPreflight } from './origins.ts'
-export { BASE_HEADERS, publicBase, publicOrigin } from './public-base.ts'
+export {
+  BASE_HEADERS,
+  calledUrl,
+  isJsonType,
+  isLocalHost,
+  publicBase,
+  publicOrigin,
+  rejectWithoutPreflight,
+} from './origins.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export type { OAuthFlow, OAuthFlows, SecurityScheme, SecuritySchemes } from './security.ts'
-export { frameOf, textFrame, writeHead } from './sockets/frames.ts'
-export { type BunSocket, bunSockets, upgrading } from './sockets/native.ts'
+export { type BunSocket, bunSockets, frameOf, textFrame, upgrading, writeHead } from './sockets/native.ts'
 export {
   chosenProtocol,
   type SocketPeer,
@@ -56,24 +60,29 @@ export {
   sseResponse,
 } from './sse.ts'
 export {
+  createTicker,
   type IterableSource,
   type StreamFraming,
   type StreamOptions,
   type StreamSource,
   sourceOf,
   streamResponse,
+  type Ticker,
 } from './stream.ts'
-export { createTicker, type Ticker } from './ticker.ts'
 export type {
   Authenticated,
   Call,
   Endpoint,
   HandlerContext,
+  JsonSchema,
   LaterRows,
   Method,
   Principal,
   ProtocolHeaders,
   Route,
+  RouteDescription,
+  RouteDescriptions,
   RouteKind,
+  RouteRow,
   WebHandler,
 } from './types.ts'

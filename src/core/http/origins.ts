@@ -1,7 +1,6 @@
-import { HttpError } from './errors.ts'
-import { publicOrigin } from './public-base.ts'
+import { errorResponse, HttpError } from './errors.ts'
 import { isHandshake } from './sockets/socket.ts'
-import type { HandlerContext, RouteKind } from './types.ts'
+import type { Call, HandlerContext, RouteKind, WebHandler } from './types.ts'
 
 /** The URL that the client called, with the host from `context` if the host of the request differs. */
 export function calledUrl({ url }: Request, { host }: Pick<HandlerContext, 'host'> = {}): URL {
@@ -65,3 +64,61 @@ export function rejectWithoutPreflight(request: Request, url: URL, effect?: Effe
   const instead = request.method === 'POST' ? ', or send JSON with content-type: application/json.' : '.'
   throw new HttpError(403, 'origin_not_allowed', message + instead)
 }
+
+/** The headers that `publicBase` reads. Caches must vary on them. */
+export const BASE_HEADERS = 'X-Forwarded-Proto, Forwarded'
+
+/**
+ * The URL at which the caller reaches the server: the origin of the request and the path before its route.
+ * Hosts build the request's URL from headers that clients can forge, so only the parsed origin and the
+ * matched path are used. A proxy is trusted for the scheme only.
+ */
+export function publicBase({ request: { headers }, url, route }: Call): string {
+  const segments = url.pathname.replace(/\/$/, '').split('/')
+  const path = segments.slice(0, segments.length - route.split('/').length + 1).join('/')
+  return publicOrigin(headers, url).origin + path
+}
+
+/** The same without a path. */
+export function publicOrigin(headers: Headers, url: URL): URL {
+  const base = new URL(url.origin)
+  const scheme =
+    /^\s*(https?)\s*(?:,|$)/i.exec(headers.get('x-forwarded-proto') ?? '') ??
+    /^(?:[^,]*;)?\s*proto="?(https?)"?\s*(?:[;,]|$)/i.exec(headers.get('forwarded') ?? '')
+  if (scheme) base.protocol = scheme[1]!
+  return base
+}
+
+const LOCAL = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/** Whether a hostname of a URL is this machine's own. A page cannot make these lead elsewhere. */
+export const isLocalHost = (hostname: string): boolean => LOCAL.test(hostname)
+
+/**
+ * A handler that, as long as it is open, answers only requests for this machine's own names and the given
+ * ones, without their ports: a page can make its own host name resolve to this machine (DNS
+ * rebinding), and is then of the server's own origin.
+ */
+export function withHosts(handler: WebHandler, hosts: readonly string[]): WebHandler {
+  const named = new Set(hosts.map((host) => host.toLowerCase()))
+  const refused = (request: Request, context: HandlerContext | undefined): Response | undefined => {
+    if (!handler.isOpen) return undefined
+    const { hostname } = calledUrl(request, context)
+    return isLocalHost(hostname) || named.has(hostname) ? undefined : errorResponse(otherHost(hostname))
+  }
+  return {
+    ...handler,
+    get isOpen() {
+      return handler.isOpen
+    },
+    handle: async (request, context) => refused(request, context) ?? handler.handle(request, context),
+    fetch: async (request, context) => refused(request, context) ?? handler.fetch(request, context),
+  }
+}
+
+const otherHost = (hostname: string): HttpError =>
+  new HttpError(
+    421,
+    'host_not_allowed',
+    `This server has no authentication, so it answers only requests for localhost, 127.0.0.1 and [::1]. To call it as ${JSON.stringify(hostname)}, pass allowedHosts to serve (--allow-host of the command line), or configure authenticate.`,
+  )

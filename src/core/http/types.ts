@@ -1,7 +1,27 @@
 import type { Principal } from '../principal.ts'
-import type { RouteDescriptions } from './describe.ts'
 import type { HttpError } from './errors.ts'
 import type { SocketSession } from './sockets/socket.ts'
+
+/** JSON Schema 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** The request and responses of a route, for OpenAPI. The path parameters are derived from its pattern. */
+export interface RouteDescription {
+  readonly summary: string
+  /** The query parameters by name. */
+  readonly query?: Readonly<Record<string, JsonSchema>> | undefined
+  readonly body?: JsonSchema | undefined
+  /** The response bodies by status; null for an empty body. Errors are added automatically. */
+  readonly answers: Readonly<Record<number, JsonSchema | null>>
+  /**
+   * Whether the 200 response is a stream of server-sent events, instead of JSON or as an alternative.
+   * Default: false.
+   */
+  readonly streams?: boolean | undefined
+}
+
+/** By method and pattern, such as `GET /threads/:thread_id`. */
+export type RouteDescriptions = Readonly<Record<`${string} /${string}`, RouteDescription>>
 
 export type { Principal }
 
@@ -82,6 +102,16 @@ export type RouteKind = 'public' | 'socket' | 'asset'
 
 /** A row of a route table: method, pattern such as `/threads/:thread_id/state`, endpoint. */
 export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, kind?: RouteKind]
+
+/** A route as a row: what a server knows about it, in one place. What it accepts and answers are fields of its kind. */
+export interface RouteRow<RowMethod, Run> {
+  readonly method: RowMethod
+  /** With parameters such as `:thread_id`. */
+  readonly path: string
+  /** One sentence for `GET /openapi.json`. */
+  readonly summary?: string | undefined
+  readonly run: Run
+}
 
 /** Rows that are loaded with the first request to one of these paths, such as `/v1`, or below it. */
 export interface LaterRows<Row> {

@@ -1,8 +1,8 @@
-import { agentIds } from '../../agents/agent-ids.ts'
+import { agentIds } from '../../agents/description.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { ownerOf, type Principal } from '../../core/principal.ts'
 import { ConflictError } from '../../storage/index.ts'
-import { type AgentEngine, internalsOf, RunError } from '../index.ts'
+import { internalsOf, RunError, type ServedEngine } from '../index.ts'
 import { retryConflicts } from '../records/update.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
 import {
@@ -40,7 +40,7 @@ type Caller = Principal | null | undefined
  * system assistant.
  */
 export async function createAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   { assistantId = uuid7(), graphId: named, ...fields }: NewAssistant,
 ): Promise<AssistantRecord | undefined> {
@@ -86,7 +86,7 @@ export async function createAssistant(
  * fields replaced. A system assistant is changed only for this owner. Throws `no_such_assistant`.
  */
 export const patchAssistant = (
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   idOrName: string,
   { graphId: named, metadata, ...fields }: Partial<AssistantFields>,
@@ -112,7 +112,7 @@ export const patchAssistant = (
 
 /** Activates a version of an assistant. Throws `no_such_assistant`, also for an unknown version. */
 export const setLatestVersion = (
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   idOrName: string,
   version: number,
@@ -130,7 +130,7 @@ export const setLatestVersion = (
  * a system assistant.
  */
 export async function deleteAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   idOrName: string,
 ): Promise<string> {
@@ -146,7 +146,7 @@ export async function deleteAssistant(
 
 /** Reads, changes and writes an assistant, including its version if it is new. */
 function change(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   idOrName: string,
   changed: (before: StoredAssistant) => Promise<StoredAssistant>,
@@ -180,7 +180,7 @@ function change(
   }, 'assistant')
 }
 
-function requireGraph(engine: AgentEngine, name: string): string {
+function requireGraph(engine: ServedEngine, name: string): string {
   const graphId = graphNamed(engine, name)
   if (graphId !== undefined) return graphId
   const known = agentIds(engine.agents)

@@ -1,6 +1,6 @@
 import { type AgentDescription, oneStep } from '../../agents/description.ts'
 import type { Principal } from '../../core/principal.ts'
-import { type AgentEngine, RunError } from '../index.ts'
+import { RunError, type ServedEngine } from '../index.ts'
 import { requireAssistant } from './find.ts'
 
 /**
@@ -8,7 +8,7 @@ import { requireAssistant } from './find.ts'
  * longer has the graph.
  */
 export async function describeAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<{ readonly graphId: string; readonly description: AgentDescription }> {

@@ -1,14 +1,14 @@
 import { isUuid } from '../../core/ids.ts'
 import { passes } from '../../core/metadata-filter.ts'
 import { accessOf, type Principal } from '../../core/principal.ts'
-import { type AgentEngine, internalsOf, RunError } from '../index.ts'
+import { internalsOf, RunError, type ServedEngine } from '../index.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
 import { isUnnamed } from './unnamed.ts'
 
 /** The assistant id that `@langchain/react` and its siblings send if an app sets none: the server chooses. */
 /** The agent with a name, which may be an alias or leave the choice to the server. */
-export function graphNamed(engine: AgentEngine, name: string): string | undefined {
+export function graphNamed(engine: ServedEngine, name: string): string | undefined {
   const { aliases, defaultAgent } = internalsOf(engine)
   const graphId = isUnnamed(engine, name) ? defaultAgent : (aliases.get(name) ?? name)
   return graphId !== undefined && engine.agents.has(graphId) ? graphId : undefined
@@ -18,7 +18,7 @@ export function graphNamed(engine: AgentEngine, name: string): string | undefine
  * The resource name of an assistant for `authorize`: its graph for the name or the system assistant of a graph,
  * otherwise the id as sent.
  */
-export const resourceNamed = async (engine: AgentEngine, idOrName: string): Promise<string> =>
+export const resourceNamed = async (engine: ServedEngine, idOrName: string): Promise<string> =>
   graphNamed(engine, idOrName) ?? (await graphOfId(engine, idOrName.toLowerCase())) ?? idOrName
 
 /**
@@ -27,7 +27,7 @@ export const resourceNamed = async (engine: AgentEngine, idOrName: string): Prom
  * hides it and it is not a system assistant.
  */
 export const findAssistant = async (
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<AssistantRecord | undefined> => (await readAssistant(engine, principal, idOrName))?.record
@@ -37,7 +37,7 @@ export const findAssistant = async (
  * system assistant.
  */
 export async function requireAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<AssistantRecord> {
@@ -60,7 +60,7 @@ export const noSuchAssistant = (): RunError => new RunError('no_such_assistant',
 
 /** An assistant with the version of its document. An unchanged system assistant has no document. */
 export async function readAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<{ readonly record: StoredAssistant; readonly docVersion?: number } | undefined> {

@@ -3,7 +3,7 @@ import { accessOf, type Principal } from '../../core/principal.ts'
 import type { Store } from '../../storage/index.ts'
 import { compareKeys } from '../../storage/store/cursor.ts'
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
-import { type AgentEngine, internalsOf } from '../index.ts'
+import { internalsOf, type ServedEngine } from '../index.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant } from './find.ts'
 import {
   ASSISTANTS,
@@ -40,7 +40,7 @@ const MAX_LOOKED_AT = 10_000
 
 /** A page of an owner's assistants, including system assistants. Default: newest first. */
 export async function searchAssistants(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   query: AssistantQuery & { readonly offset: number; readonly limit: number },
 ): Promise<AssistantPage> {
@@ -69,7 +69,7 @@ export async function searchAssistants(
 
 /** The number of an owner's assistants, including system assistants. */
 export async function countAssistants(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   query: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<number> {
@@ -90,7 +90,7 @@ export async function countAssistants(
 
 /** The versions of an assistant, newest first. Throws `no_such_assistant`. */
 export async function listVersions(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Caller,
   idOrName: string,
   {
@@ -119,12 +119,12 @@ function visibleFits(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>):
   return (assistant) => passes(metadataFilter, assistant.metadata) && (fits?.(assistant) ?? true)
 }
 
-const graphOf = (engine: AgentEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>
+const graphOf = (engine: ServedEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>
   graphId === undefined ? undefined : (graphNamed(engine, graphId) ?? graphId)
 
 /** The system assistants that match, with the owner's changes. */
 async function systemAssistants(
-  engine: AgentEngine,
+  engine: ServedEngine,
   owner: string | null,
   { fits = () => true, ...query }: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<AssistantRecord[]> {

@@ -1,7 +1,7 @@
 import { toHex } from '../../core/bytes.ts'
 import { formatUuid } from '../../core/ids.ts'
 import { ConflictError, type Store } from '../../storage/index.ts'
-import { type AgentEngine, internalsOf } from '../index.ts'
+import { internalsOf, type ServedEngine } from '../index.ts'
 import type { StoredAssistant } from './record.ts'
 
 /** The namespace of system assistants' ids, as on LangGraph Platform. */
@@ -20,10 +20,10 @@ export async function systemAssistantId(graphId: string): Promise<string> {
   return formatUuid(toHex(hash))
 }
 
-const ids = new WeakMap<AgentEngine['agents'], Map<string, Promise<string>>>()
+const ids = new WeakMap<ServedEngine['agents'], Map<string, Promise<string>>>()
 
 /** The id of the system assistant of an agent of this engine. */
-export function idOfGraph({ agents }: Pick<AgentEngine, 'agents'>, graphId: string): Promise<string> {
+export function idOfGraph({ agents }: Pick<ServedEngine, 'agents'>, graphId: string): Promise<string> {
   let known = ids.get(agents)
   if (!known) ids.set(agents, (known = new Map()))
   let id = known.get(graphId)
@@ -32,7 +32,7 @@ export function idOfGraph({ agents }: Pick<AgentEngine, 'agents'>, graphId: stri
 }
 
 /** The agent whose system assistant has the id. */
-export async function graphOfId(engine: AgentEngine, assistantId: string): Promise<string | undefined> {
+export async function graphOfId(engine: ServedEngine, assistantId: string): Promise<string | undefined> {
   for (const graphId of engine.agents.keys())
     if ((await idOfGraph(engine, graphId)) === assistantId) return graphId
   return undefined
@@ -40,7 +40,7 @@ export async function graphOfId(engine: AgentEngine, assistantId: string): Promi
 
 /** A system assistant without changes: version 1, with its graph and the graph's defaults. */
 export async function systemAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   owner: string | null,
   graphId: string,
 ): Promise<StoredAssistant> {

@@ -1,6 +1,6 @@
 import type { RunInput } from '../../agents/agent.ts'
 import { backoff, pause } from '../../core/time.ts'
-import { readOnly } from '../../storage/checkpointer/shared.ts'
+import { readOnly } from '../../storage/checkpointer/config.ts'
 import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, PartitionState } from '../../storage/store/store.ts'

@@ -1,9 +1,10 @@
 import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../core/ids.ts'
-import { accessOf, reaches } from '../../core/principal.ts'
+import { reaches } from '../../core/principal.ts'
 import { isRecord } from '../../messages/record.ts'
 import { isHeld } from '../../storage/coordination/leases.ts'
+import { ConflictError } from '../../storage/errors.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
@@ -48,8 +49,7 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
-  const configFor: ConfigFor = (agent, thread, isNewThread) =>
-    (config ??= configOf(agent, thread, request, isNewThread))
+  const configFor: ConfigFor = (agent) => (config ??= configOf(agent, request))
   let isFirst = true
   const attempt = async (): Promise<AcceptedRun> => {
     const seen = isFirst ? await seenOf(context, request) : undefined
@@ -57,10 +57,9 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
     isFirst = false
     return admit(context, request, configFor, seen)
   }
-  return commandInTime(
-    context,
-    joinAnswer(context, request).then(() => retryConflicts(attempt)),
-  )
+  // What was decided on a look is decided again by the caller.
+  const accepted = () => (request.looked ? attempt() : retryConflicts(attempt))
+  return commandInTime(context, joinAnswer(context, request).then(accepted))
 }
 
 export const startRun = async (context: RunContext, request: StartRequest): Promise<RunReceipt> =>
@@ -78,33 +77,12 @@ async function seenOf(
 /** The state of a partition before its first commit. */
 const NEVER = { head: 0, firstRetained: 1, token: 0, lease: undefined }
 
-type ConfigFor = (agent: Agent, thread: ThreadRecord, isNewThread: boolean) => Promise<StoredConfig>
-
-/** The thread as the caller may use it with this assistant. Throws if it may not. */
-async function permitted(
-  { permit, threadId }: StartRequest,
-  thread: ThreadRecord,
-  assistantId: string,
-  isNewThread: boolean,
-): Promise<ThreadRecord> {
-  if (!permit) return thread
-  const { principal, metadata } = await permit({ threadId, assistantId, isNewThread })
-  if (isNewThread) return metadata ? { ...thread, metadata: { ...thread.metadata, ...metadata } } : thread
-  if (!reaches(accessOf(principal), thread)) throw noSuchThread(threadId)
-  return thread
-}
+type ConfigFor = (agent: Agent) => Promise<StoredConfig>
 
 /** The config of the run, with the context that its agent reads from the request. */
-async function configOf(
-  agent: Agent,
-  thread: ThreadRecord,
-  asked: StartRequest,
-  isNewThread: boolean,
-): Promise<StoredConfig> {
-  const { threadId, principal = null, request, start } = asked
-  const settings = (await asked.settingsOf?.(thread)) ?? asked
-  const { config = { configurable: {} }, context, settingsFrom } = settings
-  if (settingsFrom !== undefined) await permitted(asked, thread, settingsFrom, isNewThread)
+async function configOf(agent: Agent, asked: StartRequest): Promise<StoredConfig> {
+  const { threadId, principal = null, request, start, context } = asked
+  const { config = { configurable: {} } } = asked
   if (config.context !== undefined) return config
   const input = start.kind === 'input' ? start.value : undefined
   const made = toJson(await agent.context?.({ threadId, principal, request, input }))
@@ -126,19 +104,17 @@ async function admit(
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
-  const found: ThreadRecord = usable ?? {
+  const thread: ThreadRecord = usable ?? {
     ...newThread(threadId, request.owner, state.now),
     metadata: boundedMetadata(request.metadata ?? {}),
     ...(request.temporary && { temporary: true }),
     ...(request.ttl && { ttl: request.ttl }),
   }
-  const assistantId = assistantOf(context, found, request)
+  const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
-  const thread = await permitted(request, found, assistantId, !read)
   const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
-  await request.accept?.(thread)
   if (typeof checkpointId === 'string') {
     const at = { threadId, checkpointId, checkpointNs: request.config?.checkpointNs }
     const checkpointer = checkpointerOf(context, agent)
@@ -147,21 +123,21 @@ async function admit(
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
     await context.recover(threadId)
-    return admit(context, request, configFor)
+    throw new ConflictError('The run of the thread was lost.')
   }
 
   const busy = held || thread.queue.length > 0
   const start = await answerWithInput(context, thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = await requireOpen(context, thread, start)
-  const config = await configFor(agent, thread, !read)
+  const config = await configFor(agent)
   const runId = request.runId ?? uuid7()
   const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
   const receipt: RunReceipt = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = {
     guards: known.guards,
-    ops: [...putReceipt(command, receipt), ...(request.extraOps?.(runId) ?? [])],
+    ops: [...putReceipt(command, receipt), ...(request.extraOps ?? [])],
   }
   const changed: ThreadRecord = {
     ...thread,

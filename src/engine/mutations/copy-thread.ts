@@ -1,4 +1,4 @@
-import { copyCheckpoints } from '../../storage/checkpointer/copy-thread.ts'
+import { copyCheckpoints } from '../../storage/checkpointer/copy.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { claimLease, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'

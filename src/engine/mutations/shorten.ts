@@ -1,4 +1,4 @@
-import { beforePartial } from '../../agents/cancelled.ts'
+import { beforePartial } from '../../agents/open-calls.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { claimLease, nextToken, releaseLease } from '../../storage/coordination/leases.ts'

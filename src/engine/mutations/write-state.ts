@@ -2,9 +2,9 @@ import { AgentInputError } from '../../agents/errors.ts'
 import { reaches } from '../../core/principal.ts'
 import { sleep } from '../../core/time.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
-import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
+import { newestCheckpointId } from '../../storage/checkpointer/newest-checkpoint.ts'
 import { claimLease, isHeld, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
-import { FencedError } from '../../storage/errors.ts'
+import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
 import { type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
@@ -32,7 +32,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import type { Owned, StateWriteRequest } from '../requests.ts'
+import type { LoadedStart, Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { addressOf, requireCheckpoint } from '../threads/state.ts'
 import { assertTtl } from './savers-of-thread.ts'
@@ -52,7 +52,9 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     requireFewKeys('values', values)
     requireFewKeys('update', sent?.update)
   }
-  const held = await retryConflicts(() => holdThread(context, write))
+  const held = await (write.looked
+    ? holdThread(context, write)
+    : retryConflicts(() => holdThread(context, write)))
   if ('checkpointId' in held) return held
   let { written } = held
   const stopRenewing = keepRenewing(context, threadId, held.token)
@@ -99,7 +101,9 @@ const POLL_MS = 50
 async function holdThread(context: RunContext, write: StateWrite): Promise<Held | StateReceipt> {
   const { store } = context
   const { threadId, command } = write
-  const { state, read, docs } = await loadWithState(store, threadId, ...receiptKey(command))
+  const { state, read, docs } =
+    (write.looked?.loaded as LoadedStart | undefined) ??
+    (await loadWithState(store, threadId, ...receiptKey(command)))
   const known = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
   if ((read || !write.newThread) && !reaches(write, known)) throw noSuchThread(threadId)
   const thread = known
@@ -111,10 +115,9 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     if ('checkpointId' in receipt) return receipt
     throw concurrentDuplicate()
   }
-  await write.accept?.(thread)
   if (isHeld(state) && unsettled?.token === state.token) {
     await sleep(POLL_MS)
-    return holdThread(context, write)
+    return holdAgain(context, write)
   }
   if (thread.deleting || thread.restStatus || isHeld(state)) {
     throw new RunError(
@@ -124,7 +127,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   }
   if (thread.activeRunId !== null) {
     await context.recover(threadId)
-    return holdThread(context, write)
+    return holdAgain(context, write)
   }
   const { checkpointer } = addressOf(context, thread, {})
   const base = command ? await newestCheckpointId(checkpointer, threadId, write.checkpointNs) : null
@@ -138,6 +141,12 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     ],
   })
   return { thread, token, head: state.head, written }
+}
+
+/** Reads the thread again. What was decided on a look is decided again by the caller. */
+function holdAgain(context: RunContext, write: StateWrite): Promise<Held | StateReceipt> {
+  if (write.looked) throw new ConflictError('The thread has changed.')
+  return holdThread(context, write)
 }
 
 const threadOf = ({ newThread: { assistantId, metadata = {}, ttl } = {} }: StateWrite) => ({

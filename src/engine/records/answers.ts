@@ -83,8 +83,8 @@ export async function listAnswers(
 ): Promise<AnswerPage> {
   const order = { orderBy: taskField(list, state), descending: true }
   const [{ docs, cursor }, all] = await Promise.all([
-    store.list('tasks', { ...order, limit, ...(from !== undefined && { cursor: from }) }),
-    store.count('tasks', order.orderBy),
+    store.list('answers', { ...order, limit, ...(from !== undefined && { cursor: from }) }),
+    store.count('answers', order.orderBy),
   ])
   const page = docs.map(readAnswer)
   const tasks = page.filter(({ updatedAt }) => updatedAt >= since)
@@ -94,7 +94,7 @@ export async function listAnswers(
   let [total, end] = since > 0 ? [0, all] : [all, all]
   for (let step = limit; total < end; step *= 2) {
     const offset = Math.min(total + step, Math.floor((total + end) / 2))
-    const [doc] = (await store.list('tasks', { ...order, offset, limit: 1 })).docs
+    const [doc] = (await store.list('answers', { ...order, offset, limit: 1 })).docs
     if (doc && readAnswer(doc).updatedAt >= since) total = offset + 1
     else end = offset
   }

@@ -19,7 +19,7 @@ export function writtenRecords(store: Store, { threadId, runId, task }: RunRecor
     const { docs } = await store.inspect(threadId, [
       { collection: 'threads', id: threadId },
       { collection: 'runs', id: runId },
-      ...(task ? [{ collection: 'tasks', id: task.taskId }] : []),
+      ...(task ? [{ collection: 'answers', id: task.taskId }] : []),
     ])
     const thread = versioned(docs[0], readThread)
     if (!thread) return undefined
@@ -48,7 +48,7 @@ export function writtenRecords(store: Store, { threadId, runId, task }: RunRecor
       const record: unknown = value
       if (collection === 'threads') thread = { record: record as ThreadRecord, version }
       else if (collection === 'runs' && id === runId) run = { record: record as RunRecord, version }
-      else if (collection === 'tasks' && id === task?.taskId) answer = record as AnswerRecord
+      else if (collection === 'answers' && id === task?.taskId) answer = record as AnswerRecord
     }
     return thread && { thread, run, answer }
   }

@@ -358,7 +358,7 @@ export const loadAnswer = async (
   threadId: string,
   taskId: string,
 ): Promise<AnswerRecord | undefined> =>
-  versioned(await store.get(threadId, 'tasks', taskId), readAnswer)?.record
+  versioned(await store.get(threadId, 'answers', taskId), readAnswer)?.record
 
 type Read<Record> = (doc: Pick<Doc, 'value'>) => Record
 
@@ -538,7 +538,7 @@ export const taskField = (
 
 export const putAnswer = (task: AnswerRecord): Op => ({
   op: 'put',
-  collection: 'tasks',
+  collection: 'answers',
   id: task.taskId,
   value: task as unknown as Json,
   index: Object.fromEntries(

@@ -3,7 +3,10 @@ import type { Guard, Op, Store } from '../../storage/store/store.ts'
 import { RunError } from '../errors.ts'
 import { guardThread, loadThread, putThread, type ThreadRecord } from './records.ts'
 
-/** Like `retryOnConflict`. Throws `thread_busy` if it gives up. */
+/**
+ * Repeats what was decided on values that another writer has changed: the attempt must read, decide and write.
+ * Throws `thread_busy` if it gives up.
+ */
 export const retryConflicts = <T>(attempt: () => Promise<T>, what = 'thread'): Promise<T> =>
   retryOnConflict(
     attempt,

@@ -21,7 +21,7 @@ import {
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, RunRequest } from '../requests.ts'
 
-interface NewRun extends Pick<RunRequest, 'answer' | 'checkpointId'> {
+interface NewRun extends Pick<RunRequest, 'answer' | 'checkpointId' | 'looked'> {
   readonly runId: string
   readonly now: number
 }
@@ -35,14 +35,15 @@ export async function linkToAnswer(
   { store }: RunContext,
   thread: ThreadRecord,
   start: RunInput,
-  { runId, now, answer, checkpointId }: NewRun,
+  { runId, now, answer, checkpointId, looked }: NewRun,
 ): Promise<AnswerLink | undefined> {
   if (answer && answer.id === undefined) return { taskId: runId, createdAt: now, details: answer.details }
   const continues = start.kind === 'input' && start.value === null && checkpointId === undefined
   const goesOn = start.kind === 'resume' || (continues && restStatusOf(thread) === 'interrupted')
   const taskId = answer?.id ?? (goesOn ? thread.lastTaskId : undefined)
   if (taskId === undefined) return undefined
-  const known = await loadAnswer(store, thread.threadId, taskId)
+  const seen = looked?.answer
+  const known = seen?.taskId === taskId ? seen : await loadAnswer(store, thread.threadId, taskId)
   if (known && !isAnswerEnded(known)) return { taskId, createdAt: known.createdAt, details: known.details }
   if (!answer) return undefined
   throw known ? taskEnded(known) : noSuchTask(taskId)
@@ -57,10 +58,15 @@ const taskEnded = ({ state }: AnswerRecord): RunError =>
  */
 export async function joinAnswer(
   { store }: RunContext,
-  { threadId, answer: asked, ...access }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'answer'>>,
+  {
+    threadId,
+    answer: asked,
+    looked,
+    ...access
+  }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'answer' | 'looked'>>,
 ): Promise<void> {
   const taskId = asked?.id
-  if (taskId === undefined) return
+  if (taskId === undefined || looked?.answer?.taskId === taskId) return
   await retryConflicts(async () => {
     const thread = await loadThread(store, threadId)
     if (!thread || !reaches(access, thread.record) || (await loadAnswer(store, threadId, taskId))) return

@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
 import { type CommandKey, type Receipt, readReceipt, receiptKey } from '../records/idempotency.ts'
-import { loadWithState, readAnswer, versioned } from '../records/records.ts'
+import { loadWithState, readAnswer, type ThreadRecord, versioned } from '../records/records.ts'
 import type { LoadedStart, ThreadLook } from '../requests.ts'
 import { type OwnedThread, ownThread, savedThread } from './threads.ts'
 
@@ -23,7 +23,7 @@ export async function lookAtThread(
   { command, answerId, saved = true, ...asked }: OwnedThread & LookQuery,
 ): Promise<ThreadLook> {
   const ofCommand = receiptKey(command)
-  const ofAnswer = answerId === undefined ? [] : [{ collection: 'tasks', id: answerId }]
+  const ofAnswer = answerId === undefined ? [] : [{ collection: 'answers', id: answerId }]
   const { docs, ...state } = await loadWithState(context.store, asked.threadId, ...ofCommand, ...ofAnswer)
   const record = state.read?.record
   const thread = record ? ownThread(record, asked) : saved ? await savedThread(context, asked) : undefined
@@ -39,3 +39,7 @@ export async function lookAtThread(
 /** The recorded result of the requested command. Throws `key_reused`. */
 export const receiptIn = ({ command, loaded }: ThreadLook): Receipt | null =>
   readReceipt(command, (loaded as LoadedStart).docs[0]).receipt
+
+/** The record of the thread, whoever owns it: for permission checks. */
+export const recordIn = ({ loaded }: ThreadLook): ThreadRecord | undefined =>
+  (loaded as LoadedStart).read?.record

@@ -1,7 +1,7 @@
 import type { Agent } from '../../agents/agent.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { DATABASE } from '../../storage/checkpointer/fenced.ts'
-import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
+import { newestCheckpointId } from '../../storage/checkpointer/newest-checkpoint.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { agentIds } from '../../agents/agent-ids.ts'
+import { agentIds } from '../../agents/description.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { HttpError } from '../../core/http/index.ts'
 import type { AgentEngine } from '../../engine/index.ts'

@@ -1,12 +1,15 @@
 import type { WebHandler } from '../../core/http/index.ts'
-import { type AgentEngine, jobsOf } from '../../engine/index.ts'
+import { jobsOf, type ServedEngine } from '../../engine/index.ts'
 import type { JobHandler } from '../../storage/jobs/kind.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { cardSettings, WELL_KNOWN } from './card/options.ts'
-import type { A2AContext } from './context.ts'
-import { A2A_HEADERS } from './headers.ts'
-import { A2A_OPTIONS, type A2AOptions } from './options.ts'
+import { A2A_HEADERS, A2A_OPTIONS, type A2AContext, type A2AOptions } from './options.ts'
 import { pushJobs } from './push/pushes.ts'
 import { encodeA2AError } from './rpc/errors.ts'
 
@@ -28,7 +31,7 @@ export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebH
 }
 
 const followOnDemand =
-  (engine: AgentEngine): JobHandler =>
+  (engine: ServedEngine): JobHandler =>
   async (...job) =>
     (await import('./push/follower.ts')).followForPush(engine)(...job)
 

@@ -1,7 +1,7 @@
 import { type FaceRow, type RouteFields, route } from '../kit/routes.ts'
 import { getCard } from './card/get-card.ts'
 import { WELL_KNOWN } from './card/options.ts'
-import type { A2AContext } from './context.ts'
+import type { A2AContext } from './options.ts'
 import { postMessage } from './rpc/post-message.ts'
 
 const card: RouteFields<A2AContext, undefined> = {

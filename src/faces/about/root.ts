@@ -1,5 +1,5 @@
 import { json, type WebHandler } from '../../core/http/index.ts'
-import { publicOrigin } from '../../core/http/public-base.ts'
+import { publicOrigin } from '../../core/http/origins.ts'
 import { createFace, type FaceSetup } from '../kit/create-face.ts'
 import { route } from '../kit/routes.ts'
 import type { ServerAbout } from './about.ts'

@@ -1,7 +1,12 @@
 import type { WebHandler } from '../../core/http/index.ts'
 import { checkOptions } from '../../core/options.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { AG_UI_OPTIONS, type AgUiContext, type AgUiOptions } from './options.ts'
 
 /**

@@ -4,10 +4,9 @@ import { isRecord } from '../../messages/record.ts'
 import { ANSWER_EVENTS, createAnswerReader } from '../kit/reading/answer-reader.ts'
 import type { StartedRun } from './begin.ts'
 import type { AgUiCall } from './call.ts'
-import { type AgUiEvent, PROTOCOL_VERSION, speaksV1 } from './events.ts'
 import { interruptsOf } from './interrupts.ts'
 import { messagesIn, toClient, waitingCalls } from './messages.ts'
-import { createStateTeller, type StateWriter } from './state.ts'
+import { type AgUiEvent, createStateWriter, PROTOCOL_VERSION, type StateWriter, speaksV1 } from './state.ts'
 import { createWriter } from './write.ts'
 
 /** What a client says about itself and its run. */
@@ -24,7 +23,7 @@ type Events = AsyncGenerator<readonly AgUiEvent[], void, undefined>
 /** A client's run: an answer until it ends or raises an interrupt. */
 export async function* followRun(call: AgUiCall, client: Client, begun: StartedRun): Events {
   yield [started(client)]
-  yield* followAnswer(call, client, begun, createStateTeller())
+  yield* followAnswer(call, client, begun, createStateWriter())
 }
 
 /** A thread's messages and state, then its active answer. */
@@ -49,14 +48,14 @@ export async function* followThread(
         })
       : undefined
   const as = answer ? { ...client, runId: await clientRunId(call, threadId, answer.runId) } : client
-  const teller = createStateTeller()
+  const stateWriter = createStateWriter()
   const messages = messagesIn(state?.values)
   yield [
     started(as),
     ...(messages ? [{ type: 'MESSAGES_SNAPSHOT', messages: toClient(messages) }] : []),
-    ...(state ? teller.tell(state.values) : []),
+    ...(state ? stateWriter.delta(state.values) : []),
   ]
-  if (answer) yield* followAnswer(call, as, { answer, before: messages ?? [] }, teller)
+  if (answer) yield* followAnswer(call, as, { answer, before: messages ?? [] }, stateWriter)
   else if (status === 'interrupted') yield [asking(as, questions, messages ?? [])]
   else yield [finished(as, messages ?? [])]
 }
@@ -85,7 +84,7 @@ async function* followAnswer(
   yield [
     ...writer.close(isAsking),
     ...(messages ? writer.tell(messages) : []),
-    ...(values ? state.tell(values) : []),
+    ...(values ? state.delta(values) : []),
     {
       ...(end?.status === 'failed'
         ? { type: 'RUN_ERROR', message: end.error ?? 'The run has failed.', code: 'run_failed' }

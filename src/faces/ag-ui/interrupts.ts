@@ -1,7 +1,6 @@
 import type { OpenInterrupt } from '../../engine/index.ts'
 import { defined, isRecord } from '../../messages/record.ts'
-import { promptText } from '../kit/prompt.ts'
-import { type Approval, approvalsOf, type WaitingCall } from '../kit/reading/approvals.ts'
+import { type Approval, approvalsOf, promptText, type WaitingCall } from '../kit/reading/approvals.ts'
 import type { RunInput } from './wire.ts'
 
 type ResumeEntry = NonNullable<RunInput['resume']>[number]

@@ -5,8 +5,8 @@ import {
   type Message,
   textOf,
 } from '../../messages/index.ts'
+import { isSummary } from '../../messages/message.ts'
 import { defined, itemsOf } from '../../messages/record.ts'
-import { isSummary } from '../../messages/summary.ts'
 import { modelCallId, withCallNames } from '../../messages/unique-calls.ts'
 import type { WaitingCall } from '../kit/reading/approvals.ts'
 import type { ContentPart, IncomingMessage } from './wire.ts'

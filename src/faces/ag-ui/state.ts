@@ -1,6 +1,5 @@
 import { createPatch, type Operation, type Pointer } from 'rfc6902'
 import { sameJson } from '../../messages/record.ts'
-import type { AgUiEvent } from './events.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -15,24 +14,24 @@ export const sharedState = (values: Values = {}): Values =>
 
 export interface StateWriter {
   /** The complete state the first time, then only the changes. Empty if nothing has changed. */
-  tell(values: Values): readonly AgUiEvent[]
+  delta(values: Values): readonly AgUiEvent[]
   /** The complete state, whatever the client has. */
-  tellWhole(values: Values): readonly AgUiEvent[]
+  snapshot(values: Values): readonly AgUiEvent[]
 }
 
 /** Sends the agent's state to a client. */
-export function createStateTeller(): StateWriter {
+export function createStateWriter(): StateWriter {
   let told: Values | undefined
-  const tellWhole = (values: Values): readonly AgUiEvent[] => {
+  const snapshot = (values: Values): readonly AgUiEvent[] => {
     told = sharedState(values)
     return [{ type: 'STATE_SNAPSHOT', snapshot: told }]
   }
   return {
-    tellWhole,
-    tell(values) {
+    snapshot,
+    delta(values) {
       const next = sharedState(values)
       // The page of an agent without a state may have a state of its own.
-      if (!told) return Object.keys(next).length > 0 ? tellWhole(values) : []
+      if (!told) return Object.keys(next).length > 0 ? snapshot(values) : []
       const delta = createPatch(told, next, diffLongLists)
       told = next
       return delta.length === 0 ? [] : [{ type: 'STATE_DELTA', delta }]
@@ -52,3 +51,18 @@ function diffLongLists(before: unknown, after: unknown, pointer: Pointer): Opera
     return [{ op: 'replace', path, value: after }]
   return after.slice(before.length).map((value) => ({ op: 'add', path: `${path}/-`, value }))
 }
+
+/** An AG-UI event. Source: the specification, version 1.0, and `EventSchemas` of `@ag-ui/core` 0.0.59. */
+export interface AgUiEvent {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** The version that the server reports to clients that speak it. */
+export const PROTOCOL_VERSION = '1.0'
+
+/**
+ * Whether a client has declared version 1.0 or newer. Older clients fail on outcomes that they do not know.
+ */
+export const speaksV1 = (protocolVersion: string | undefined): boolean =>
+  protocolVersion !== undefined && Number.parseInt(protocolVersion, 10) >= 1

@@ -1,7 +1,6 @@
 import { encodeBlock, type Message, type Usage } from '../../messages/index.ts'
 import { defined } from '../../messages/record.ts'
 import type { AnswerItem, CallRef, MessageRef } from '../kit/reading/answer-item.ts'
-import type { AgUiEvent } from './events.ts'
 import {
   type AgUiMessage,
   callIdOf,
@@ -11,7 +10,7 @@ import {
   resultText,
   toClient,
 } from './messages.ts'
-import type { StateWriter } from './state.ts'
+import type { AgUiEvent, StateWriter } from './state.ts'
 
 export interface Writing {
   /** The messages that the client has, or receives, before the first item. */
@@ -266,11 +265,11 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
             : { type: 'SUBAGENT_ERROR', message: 'The subagent has failed.' },
         )
       case 'state':
-        return state.tell(item.values)
+        return state.delta(item.values)
       case 'retract':
         return forget(item.messages, item.calls)
       case 'gap':
-        return [...closeThings(), ...tell(messagesIn(item.values) ?? kept), ...state.tellWhole(item.values)]
+        return [...closeThings(), ...tell(messagesIn(item.values) ?? kept), ...state.snapshot(item.values)]
       default:
         return []
     }

@@ -13,9 +13,9 @@ import { isRecord, itemsOf } from '../../messages/record.ts'
 import { ANSWER_EVENTS } from '../kit/reading/answer-reader.ts'
 import { requireThread, threadNotFound } from '../kit/require-thread.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import { askedOf, withAsked } from './asked.ts'
 import type { AiSdkContext } from './options.ts'
 import { filesOf, openCalls, partsOf, replyId, type Shape, type Turn, turnsOf, usageOf } from './parts.ts'
+import { openQuestions, withQuestions } from './questions.ts'
 import { chunkResponse, followWhole } from './stream.ts'
 import type { ChatMessage, ChatPart } from './ui-message.ts'
 import type { StopBody } from './wire.ts'
@@ -127,7 +127,7 @@ function messagesOf(
     const isLast = at === turns.length - 1
     const shown: ChatMessage[] = user ? [{ id: userId!, role: 'user', parts: userParts(user) }] : []
     let parts = partsOf(replies, shape, !(isLast && isActive))
-    if (isLast) parts = withAsked(parts, askedOf(questions, openCalls(replies), shape), shape)
+    if (isLast) parts = withQuestions(parts, openQuestions(questions, openCalls(replies), shape), shape)
     if (parts.length === 0) return shown
     const usage = usageOf(replies)
     return [

@@ -1,8 +1,13 @@
 import { asText, errorResponse, type WebHandler } from '../../core/http/index.ts'
 import { checkOptions } from '../../core/options.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { encodeRunError } from '../kit/errors.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
 import { AI_SDK_OPTIONS, type AiSdkContext, type AiSdkOptions } from './options.ts'
 
 /**

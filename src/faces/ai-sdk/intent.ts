@@ -1,5 +1,5 @@
 import { HttpError } from '../../core/http/index.ts'
-import { splitDataUrl } from '../../messages/data-url.ts'
+import { splitDataUrl } from '../../messages/content.ts'
 import { type ContentBlock, encodeMessage, type MediaType, type WireMessage } from '../../messages/index.ts'
 import { readBy } from '../kit/body.ts'
 import { userIdOf } from './parts.ts'

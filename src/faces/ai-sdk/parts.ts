@@ -8,8 +8,8 @@ import {
   textOf,
   type Usage,
 } from '../../messages/index.ts'
+import { isSummary } from '../../messages/message.ts'
 import { itemsOf } from '../../messages/record.ts'
-import { isSummary } from '../../messages/summary.ts'
 import { modelCallId, withCallNames } from '../../messages/unique-calls.ts'
 import {
   type ChatPart,

@@ -11,6 +11,7 @@ import {
   type RunReceipt,
   type RunRequest,
   receiptIn,
+  retryConflicts,
   type ThreadLook,
   type ThreadRecord,
   type ThreadSnapshot,
@@ -26,11 +27,10 @@ import { threadNotFound } from '../kit/require-thread.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
-import { givenAnswers, type Reply, toolMessages } from './answers.ts'
-import { askedOf } from './asked.ts'
 import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
 import type { AiSdkContext } from './options.ts'
 import { lastTurn, type OpenCall, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
+import { openQuestions, type Reply, replyOf, toolMessages } from './questions.ts'
 import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
 import { type ChatBody, chatSchema, messageSchema, type SentMessage } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
@@ -108,23 +108,23 @@ async function send(chat: Chat, message: SentMessage, before: unknown): Promise<
   const { threadId, call } = chat
   const { engine } = chat.context
   const { principal } = call
-  const command = await keyOf(message)
-  const first = await lookAtThread(engine, { threadId, principal, command })
-  const isAnswered = first.thread && (await answerFirst(chat, first.thread, before))
-  const look = isAnswered ? await lookAtThread(engine, { threadId, principal, command }) : first
-  const receipt = receiptOf(look)
-  if (!receipt)
-    return start(chat, message.id, {
-      ...inputOf(userMessage(message)),
-      command,
-      looked: look,
-      accept: refuseQuestions(chat),
-    })
-  if (receipt === 'of another content') return edit(chat, message)
-  const { runId, appliedThroughSeq: after } = receipt
-  const answer = await engine.follow({ ...reading(chat), answerId: runId, runId, after })
-  if (!answer || answer.end) return edit(chat, message)
-  return begun(chat, answer, { userId: message.id, replies: [] })
+  const query = { threadId, principal, command: await keyOf(message) }
+  return retryConflicts(async () => {
+    const first = await lookAtThread(engine, query)
+    const isAnswered = first.thread && (await answerFirst(chat, first.thread, before))
+    const look = isAnswered ? await lookAtThread(engine, query) : first
+    const receipt = receiptOf(look)
+    if (!receipt) {
+      await refuseQuestions(chat, look)
+      const input = inputOf(userMessage(message))
+      return start(chat, message.id, { ...input, command: query.command, looked: look })
+    }
+    if (receipt === 'of another content') return edit(chat, message)
+    const { runId, appliedThroughSeq: after } = receipt
+    const answer = await engine.follow({ ...reading(chat), answerId: runId, runId, after })
+    if (!answer || answer.end) return edit(chat, message)
+    return begun(chat, answer, { userId: message.id, replies: [] })
+  })
 }
 
 /**
@@ -160,8 +160,8 @@ async function edit(chat: Chat, message: SentMessage): Promise<Followed> {
   const checkpointId = await chat.context.engine.checkpointBefore(place)
   const input = inputOf(userMessage(message))
   // A page also resends a message in this way if it was rejected or never reached a state.
-  if (checkpointId === undefined) return start(chat, message.id, { ...input, accept: refuseQuestions(chat) })
-  return start(chat, message.id, { ...input, checkpointId })
+  if (checkpointId !== undefined) return start(chat, message.id, { ...input, checkpointId })
+  return begun(chat, await startUnasked(chat, message.id, input), { userId: message.id, replies: [] })
 }
 
 /**
@@ -206,11 +206,7 @@ async function continueAnswer(chat: Chat, message: SentMessage | undefined): Pro
   const ofPage = calls.filter(({ name }) => chat.context.shape.ofClient.has(name))
   const results = toolMessages(ofPage, message)
   if (!results) throw new HttpError(409, 'nothing_to_do', 'There is no answer to continue: send a message.')
-  const followed = await startRun(chat, turn.userId, {
-    input: { messages: results },
-    accept: refuseQuestions(chat),
-  })
-  return begun(chat, followed, turn)
+  return begun(chat, await startUnasked(chat, turn.userId, { input: { messages: results } }), turn)
 }
 
 /** What a page's message answers, with the turn that has asked. */
@@ -225,8 +221,8 @@ async function givenBy(chat: Chat, message: SentMessage | undefined): Promise<Gi
   const snapshot = await snapshotOf(chat)
   const turn = lastTurn(snapshot.state?.values.messages)
   const calls = openCalls(turn.replies)
-  const asked = askedOf(snapshot.questions, calls, chat.context.shape)
-  return { ...givenAnswers(asked, message, chat.body.resume), snapshot, turn, calls }
+  const asked = openQuestions(snapshot.questions, calls, chat.context.shape)
+  return { ...replyOf(asked, message, chat.body.resume), snapshot, turn, calls }
 }
 
 function respond(chat: Chat, { answers, snapshot: { answer }, turn }: GivenHere): Promise<OpenAnswer> {
@@ -262,6 +258,21 @@ function startRun(chat: Chat, userId: string | undefined, request: Partial<RunRe
   })
 }
 
+/** Starts an answer on a thread without open questions. */
+function startUnasked(
+  chat: Chat,
+  userId: string | undefined,
+  request: Partial<RunRequest>,
+): Promise<OpenAnswer> {
+  const { engine } = chat.context
+  const query = { threadId: chat.threadId, principal: chat.call.principal, saved: false }
+  return retryConflicts(async () => {
+    const looked = await lookAtThread(engine, query)
+    await refuseQuestions(chat, looked)
+    return startRun(chat, userId, { ...request, looked })
+  })
+}
+
 const inputOf = (message: WireMessage): Pick<RunRequest, 'input' | 'title'> => {
   const input = { messages: [message] }
   return { input, title: titleOf(input) }
@@ -271,12 +282,10 @@ const inputOf = (message: WireMessage): Pick<RunRequest, 'input' | 'title'> => {
  * A message sent while a question is open would drop the question and leave calls without results in the
  * state.
  */
-const refuseQuestions =
-  ({ context: { engine } }: Chat) =>
-  async (thread: ThreadRecord): Promise<void> => {
-    if ((await questionsBeforeInput(engine, thread)).length > 0)
-      throw new HttpError(409, 'unanswered', 'The assistant has an open question. Answer it first.')
-  }
+async function refuseQuestions({ context: { engine } }: Chat, { thread }: ThreadLook): Promise<void> {
+  if (thread && (await questionsBeforeInput(engine, thread)).length > 0)
+    throw new HttpError(409, 'unanswered', 'The assistant has an open question. Answer it first.')
+}
 
 /** The details stored with an answer: the user message that it answers. */
 const detailsOf = (userId: string | undefined) => ({ aiSdk: { userId: userId ?? null } })

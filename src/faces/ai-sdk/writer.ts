@@ -2,7 +2,6 @@ import type { AnswerEnd } from '../../engine/index.ts'
 import type { FinishReason as ModelReason } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import type { AnswerItem, CallRef, MessageRef } from '../kit/reading/answer-item.ts'
-import { type ApprovalRequest, askedOf, questionPart } from './asked.ts'
 import { type Chunk, chunksOf, chunksOfState, type FinishReason, toolChunk } from './chunks.ts'
 import {
   added,
@@ -18,6 +17,7 @@ import {
   UNFINISHED_STATE,
   usageOf,
 } from './parts.ts'
+import { type ApprovalRequest, openQuestions, questionPart } from './questions.ts'
 import type { TokenUsage } from './ui-message.ts'
 
 /**
@@ -235,7 +235,7 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
     push,
     end(end) {
       if (end.status === 'asks') {
-        const asked = askedOf(end.questions, calls.values(), shape).flatMap((one): readonly Chunk[] => {
+        const asked = openQuestions(end.questions, calls.values(), shape).flatMap((one): readonly Chunk[] => {
           if (one.kind === 'other') return [questionPart(one.question, 'pending')]
           return one.kind === 'approvals' ? one.requests.flatMap(requestChunks) : []
         })

@@ -1,5 +1,5 @@
 import type { StateSnapshot } from '../../agents/agent.ts'
-import type { AgentEngine, FoundAnswer } from '../../engine/index.ts'
+import type { FoundAnswer, ServedEngine } from '../../engine/index.ts'
 
 /** Where an answer begins in the messages of its thread. Stored with the answer as its details. */
 export interface AnswerStart {
@@ -16,7 +16,7 @@ export interface AnswerStart {
  * state, or if its state was not kept: the thread then has the state of the previous answers.
  */
 export async function stateAfter(
-  engine: AgentEngine,
+  engine: ServedEngine,
   { thread, record }: Pick<FoundAnswer, 'thread' | 'record'>,
 ): Promise<StateSnapshot | undefined> {
   const { runIds } = record

@@ -1,5 +1,5 @@
 import type { Call } from '../../core/http/index.ts'
-import { warnOpen } from '../../core/http/warn-open.ts'
+import { warnOpen } from '../../core/http/security.ts'
 import { internalsOf } from '../../engine/index.ts'
 import { permit } from './access.ts'
 import { asking } from './asking.ts'
@@ -11,12 +11,11 @@ import type { FaceContext, FaceRow } from './routes.ts'
 /** Answers a request: checks its thread id, asks for the permission, checks the body, and runs the row. */
 export async function answerRow<Context extends FaceContext>(
   whole: Context,
-  { method, path, permission, resource: resourceOf, body: schema, run }: FaceRow<Context>,
+  { path, permission, resource: resourceOf, body: schema, run }: FaceRow<Context>,
   call: Call,
 ): Promise<Response> {
   if (permission !== 'public' && call.principal === null) warnOpen()
-  // Every message over a socket is a call of its own: see `asking`.
-  const context = method === 'SOCKET' ? whole : asking(whole, call)
+  const context = asking(whole, call)
   const isOfThread = path.includes('/:thread_id')
   const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
   let permitted = call

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/http/index.ts'
 import { isUuid } from '../../core/ids.ts'
 import { type AssistantRecord, findAssistant, isShown, isUnnamed } from '../../engine/assistants/index.ts'
-import { type AgentEngine, internalsOf } from '../../engine/index.ts'
+import { internalsOf, type ServedEngine } from '../../engine/index.ts'
 import { ASSISTANT_KEYS, type Metadata } from './thread-metadata.ts'
 
 /** The agent and assistant that a request's assistant id refers to. */
@@ -20,7 +20,7 @@ export interface NamedAssistant {
  * unknown graph id.
  */
 export async function namedAssistant(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null,
   assistantId: string | undefined,
 ): Promise<NamedAssistant> {
@@ -41,14 +41,14 @@ export const reachesAssistant = (
   { assistant }: Pick<NamedAssistant, 'assistant'>,
 ): boolean => !assistant || assistant.isSystem || isShown(principal, assistant)
 
-const agentNamed = (engine: AgentEngine, name: string): string | undefined => {
+const agentNamed = (engine: ServedEngine, name: string): string | undefined => {
   const id = internalsOf(engine).aliases.get(name) ?? name
   return engine.agents.has(id) ? id : undefined
 }
 
 /** The agent that metadata bind a new thread to. Undefined if they name no agent of this server. */
 export async function boundGraph(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null,
   metadata: Metadata = {},
 ): Promise<string | undefined> {
@@ -63,7 +63,7 @@ export async function boundGraph(
  * The assistant that a thread was created for or last ran with, if its metadata contain an assistant's UUID.
  */
 export async function assistantOfThread(
-  engine: AgentEngine,
+  engine: ServedEngine,
   principal: Principal | null,
   { metadata, assistantId }: { readonly metadata: Metadata; readonly assistantId: string | null },
 ): Promise<AssistantRecord | undefined> {

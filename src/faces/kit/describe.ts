@@ -1,5 +1,5 @@
+import * as z from 'zod/mini'
 import type { JsonSchema, RouteDescription, RouteDescriptions } from '../../core/http/index.ts'
-import { inputOf, outputOf } from './json-schema.ts'
 import type { Schema } from './parse.ts'
 import type { FaceContext, FaceRow } from './routes.ts'
 
@@ -39,4 +39,35 @@ function asJson(value: unknown, convert: (schema: Schema) => JsonSchema): unknow
   if ('_zod' in value) return convert(value as unknown as Schema)
   if (Array.isArray(value)) return value.map((one) => asJson(one, convert))
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, asJson(one, convert)]))
+}
+
+/** A request as JSON Schema: the client may send null for every optional field. */
+const inputOf = (schema: Schema): JsonSchema => withNulls(jsonSchemaOf(schema, 'input')) as JsonSchema
+
+/** A response as JSON Schema. */
+const outputOf = (schema: Schema): JsonSchema => jsonSchemaOf(schema, 'output')
+
+function jsonSchemaOf(schema: Schema, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return rest
+}
+
+function withNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withNulls)
+  if (typeof value !== 'object' || value === null) return value
+  const changed = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withNulls(one)]))
+  const { properties, required = [] } = changed as {
+    properties?: Record<string, object>
+    required?: string[]
+  }
+  if (!properties) return changed
+  return {
+    ...changed,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, one]) => [
+        name,
+        required.includes(name) || Object.keys(one).length === 0 ? one : { anyOf: [one, { type: 'null' }] },
+      ]),
+    ),
+  }
 }

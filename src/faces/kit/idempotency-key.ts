@@ -1,6 +1,5 @@
-import { toHex } from '../../core/bytes.ts'
+import { sha256, toHex } from '../../core/bytes.ts'
 import { type Call, HttpError } from '../../core/http/index.ts'
-import { sha256 } from '../../core/sha256.ts'
 import type { CommandKey } from '../../engine/index.ts'
 
 const MAX_KEY = 255

@@ -108,7 +108,8 @@ export {
   readToEnd,
   readTree,
   receiptIn,
-  receiptOf,
+  retryConflicts,
+  type ServedEngine,
   type SnapshotQuery,
   type StateQuery,
   type StateReceipt,
@@ -149,9 +150,18 @@ export {
   permit,
   type ReadSent,
 } from './access.ts'
-export { createFace, createFaceHandler, type Face, type FaceSetup } from './create-face.ts'
+export {
+  createFace,
+  createFaceHandler,
+  type EngineChoice,
+  type Face,
+  type FaceOptions,
+  type FaceSetup,
+  type HttpOptions,
+  type OwnEngine,
+  type SharedEngine,
+} from './create-face.ts'
 export { reporterOf } from './errors.ts'
-export type { EngineChoice, FaceOptions, HttpOptions, OwnEngine, SharedEngine } from './options.ts'
 export type { AnswerDetail, AnswerItem, BlockRef, CallRef, MessageRef } from './reading/answer-item.ts'
 export { ANSWER_EVENTS, type AnswerReader, createAnswerReader } from './reading/answer-reader.ts'
 export { type Approval, approvalsOf, type WaitingCall } from './reading/approvals.ts'

@@ -1,4 +1,4 @@
-import type { Call, JsonSchema, Method, OnError } from '../../core/http/index.ts'
+import type { Call, JsonSchema, Method, OnError, RouteRow } from '../../core/http/index.ts'
 import type { AgentEngine } from '../../engine/index.ts'
 import type { Authorize, ThreadAction, ThreadResource } from './access.ts'
 
@@ -32,7 +32,8 @@ export interface BodySchema<Body> {
 type Answers = Readonly<Record<number, object | null>>
 
 /** What a route accepts and returns, as JSON Schema that may contain schemas of zod. */
-export interface RouteFields<Context extends FaceContext, Body> {
+export interface RouteFields<Context extends FaceContext, Body>
+  extends Omit<RouteRow<Method, FaceEndpoint<Context, Body>>, 'method' | 'path'> {
   /**
    * Checked before anything is read. Null if `run` checks a permission itself, because it depends on the body, and
    * `public` if anyone can call the route without credentials.
@@ -40,8 +41,6 @@ export interface RouteFields<Context extends FaceContext, Body> {
   readonly permission: ThreadAction | 'public' | null
   /** The resource of the permission, if the path does not contain it. */
   readonly resource?: ((context: Context, call: Call) => Promise<ThreadResource>) | undefined
-  /** One sentence for `GET /openapi.json`. */
-  readonly summary?: string | undefined
   /** The query parameters by name. */
   readonly query?: Readonly<Record<string, object>> | undefined
   /**
@@ -59,14 +58,12 @@ export interface RouteFields<Context extends FaceContext, Body> {
    * Default: false.
    */
   readonly streams?: boolean | undefined
-  readonly run: FaceEndpoint<Context, Body>
 }
 
 /** A route of a face: everything that the server knows about it. The method `SOCKET` is the handshake of a web socket. */
-export interface FaceRow<Context extends FaceContext> extends RouteFields<Context, never> {
-  readonly method: Method | 'SOCKET'
-  readonly path: string
-}
+export interface FaceRow<Context extends FaceContext>
+  extends RouteFields<Context, never>,
+    RouteRow<Method | 'SOCKET', FaceEndpoint<Context, never>> {}
 
 /**
  * A route of a face.

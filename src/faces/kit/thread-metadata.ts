@@ -1,5 +1,5 @@
 import { isUnnamed } from '../../engine/assistants/index.ts'
-import type { AgentEngine } from '../../engine/index.ts'
+import type { ServedEngine } from '../../engine/index.ts'
 
 export type Metadata = Readonly<Record<string, unknown>>
 
@@ -9,7 +9,7 @@ export type Metadata = Readonly<Record<string, unknown>>
 export const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
 
 /** The metadata to store with a thread: without assistant ids that do not name an assistant. */
-export const threadMetadata = (engine: AgentEngine, metadata: Metadata = {}): Metadata =>
+export const threadMetadata = (engine: ServedEngine, metadata: Metadata = {}): Metadata =>
   Object.fromEntries(
     Object.entries(metadata).filter(
       ([key, value]) =>

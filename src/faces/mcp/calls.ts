@@ -7,7 +7,9 @@ import {
   type EventItem,
   type FoundAnswer,
   internalsOf,
+  lookAtThread,
   RunError,
+  retryConflicts,
 } from '../../engine/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import { permit } from '../kit/access.ts'
@@ -16,14 +18,13 @@ import { namedAssistant, reachesAssistant } from '../kit/assistants.ts'
 import { isThreadId } from '../kit/ids.ts'
 import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
-import { addressOf, openIn, permittedAnswer, readAddress, waitingAnswer } from './answers.ts'
-import { type Fields, type McpCall, takesForms, takesTasks } from './call.ts'
 import { invalidParams, toolError } from './errors.ts'
+import { type Fields, type McpCall, takesForms, takesTasks } from './options.ts'
 import { PROGRESS_EVENTS, tellProgress } from './progress.ts'
 import { inputRequestsOf, questionsOf, readAnswer, readResponses } from './questions.ts'
 import { errorResult, questionsResult, resultOf } from './results.ts'
 import { inputOf } from './schemas.ts'
-import { taskOf } from './tasks.ts'
+import { addressOf, openIn, permittedAnswer, readAddress, taskOf, waitingAnswer } from './tasks.ts'
 import { type AssistantTool, findTool, toolOfGraph } from './tools.ts'
 
 export interface ToolParams {
@@ -47,7 +48,7 @@ export async function callTool(
   const tool = await findTool(asked, name)
   if (!tool) throw invalidParams(`There is no tool ${JSON.stringify(name.slice(0, 200))}.`)
   const state: unknown = asked.request.requestState()
-  if (state !== undefined) return goOn(asked, tool, String(state))
+  if (state !== undefined) return resumeCall(asked, tool, String(state))
   return begin(asked, tool, args as Fields).catch(toolError)
 }
 
@@ -63,30 +64,36 @@ async function begin(asked: McpCall, tool: AssistantTool, args: Fields): Promise
   if (named.graphId !== graphId || !reachesAssistant(principal, named))
     throw invalidParams(`There is no tool ${JSON.stringify(tool.name)}.`)
   const { metadata } = (permitted.fields ?? {}) as { readonly metadata?: Fields }
-  const thread = given === undefined ? undefined : await engine.findThread({ threadId, principal })
-  if (given !== undefined && !thread)
-    throw new RunError(
-      'no_such_thread',
-      'threadId: this conversation does not exist. Omit threadId to start a new one.',
-    )
-  const waiting = thread && (await waitingAnswer(asked, { threadId, principal }))
-  if (waiting) return { ...(await asks(asked, tool, waiting)), isError: true }
-  const messages = thread && itemsOf((await engine.readState(thread))?.values.messages)
-  const answer = await engine.follow({
-    ...reading(asked, threadId, principal),
-    start: {
-      ...common(asked),
-      ...runSettings(internalsOf(engine).limits, named.assistant, { metadata }),
-      assistantId: graphId,
-      input,
-      title: titleOf(input),
-      metadata: { ...metadata },
-      isNewThread: given === undefined,
-      mustExist: given !== undefined,
-      answer: { details: { ...(messageId && { messageId }), ...(messages && definedOf(endOf(messages))) } },
-    },
+  const start = {
+    ...common(asked),
+    ...runSettings(internalsOf(engine).limits, named.assistant, { metadata }),
+    assistantId: graphId,
+    input,
+    title: titleOf(input),
+    metadata: { ...metadata },
+  }
+  const read = reading(asked, threadId, principal)
+  const ofMessage = messageId ? { messageId } : {}
+  if (given === undefined) {
+    const isNew = { isNewThread: true, answer: { details: ofMessage } }
+    return settle(asked, tool, await engine.follow({ ...read, start: { ...start, ...isNew } }), true)
+  }
+  const begun = await retryConflicts(async () => {
+    const looked = await lookAtThread(engine, { threadId, principal })
+    const { thread } = looked
+    if (!thread)
+      throw new RunError(
+        'no_such_thread',
+        'threadId: this conversation does not exist. Omit threadId to start a new one.',
+      )
+    const waiting = await waitingAnswer(asked, { threadId, principal, thread })
+    if (waiting) return { waiting }
+    const messages = itemsOf((await engine.readState(thread))?.values.messages)
+    const details = { ...ofMessage, ...definedOf(endOf(messages)) }
+    return { answer: await engine.follow({ ...read, start: { ...start, looked, answer: { details } } }) }
   })
-  return settle(asked, tool, answer, true)
+  if (begun.waiting) return { ...(await asks(asked, tool, begun.waiting)), isError: true }
+  return settle(asked, tool, begun.answer, true)
 }
 
 const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({
@@ -95,7 +102,7 @@ const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({
 })
 
 /** The repeated call, with the client's responses to the questions. It starts no second run. */
-async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
+async function resumeCall(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
   const address = readAddress(state)
   const permitted = address && (await permittedAnswer(asked, 'runs:create', address))
   if (

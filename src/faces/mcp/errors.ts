@@ -3,7 +3,8 @@ import { AgentInputError } from '../../agents/errors.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { HttpError, originOf, reportError } from '../../core/http/index.ts'
 import { RunError } from '../../engine/index.ts'
-import { type Fields, type McpCall, TASKS } from './call.ts'
+import { ERRORS } from '../kit/errors.ts'
+import { type Fields, type McpCall, TASKS } from './options.ts'
 
 /** JSON-RPC 2.0, §5.1. */
 const INVALID_REQUEST = -32600
@@ -37,15 +38,10 @@ export function toolError(error: unknown): Fields {
 /** An error as clients see it. A server error is reported, and the client only sees its reference. */
 export function protocolError({ context, call }: McpCall, error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error
+  if (error instanceof RunError) return new ProtocolError(ERRORS[error.code].mcp, error.message)
   const refusal = refusalOf(error)
-  if (refusal !== undefined) {
-    const isUnknown =
-      error instanceof RunError && (error.code.startsWith('no_such') || error.code === 'invalid_argument')
-    return new ProtocolError(
-      isUnknown || error instanceof AgentInputError ? INVALID_PARAMS : INVALID_REQUEST,
-      refusal,
-    )
-  }
+  if (refusal !== undefined)
+    return new ProtocolError(error instanceof AgentInputError ? INVALID_PARAMS : INVALID_REQUEST, refusal)
   if (error instanceof AgentwireError && error.code === 'closing')
     return new ProtocolError(INTERNAL_ERROR, error.message)
   const reference = reportError(error, context.onError, originOf(call.request))

@@ -1,6 +1,11 @@
 import { upgrading, type WebHandler } from '../../core/http/index.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { encodeMcpError } from './http-errors.ts'
 import { checkMcpOptions, type McpContext, type McpOptions } from './options.ts'
 import { challenging, WELL_KNOWN } from './protected-resource.ts'

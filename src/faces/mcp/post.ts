@@ -1,12 +1,10 @@
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
-import { SSE_FRAMING, streamResponse } from '../../core/http/index.ts'
+import { HttpError, isLocalHost, SSE_FRAMING, streamResponse } from '../../core/http/index.ts'
 import { VERSION } from '../../core/version.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import { type Fields, type McpCall, TASKS, takesTasks } from './call.ts'
 import { answerQuestion, callTool, type ToolParams } from './calls.ts'
 import { noTasks, protocolError } from './errors.ts'
-import type { McpContext } from './options.ts'
-import { refuseForeignOrigin } from './origins.ts'
+import { type Fields, type McpCall, type McpContext, TASKS, takesTasks } from './options.ts'
 import { cancelTask, getTask, updateTask } from './tasks.ts'
 import { ANSWER_TOOL, listTools } from './tools.ts'
 
@@ -96,3 +94,25 @@ const TASK_METHODS = [
   ['tasks/update', updateTask],
   ['tasks/cancel', cancelTask],
 ] as const
+
+/**
+ * Throws 403 for a page of another origin, unless the page is on this machine or `http.cors` lists its
+ * origin. If callers need no authentication, an origin with the server's own host name is rejected too,
+ * because of DNS rebinding: a page can make its own host name resolve to this machine. Programs other than
+ * browsers send no Origin header.
+ */
+function refuseForeignOrigin(
+  { isGuarded, allowsOrigin }: McpContext,
+  { request, url, principal }: Pick<FaceCall, 'request' | 'url' | 'principal'>,
+): void {
+  const origin = request.headers.get('origin')
+  if (origin === null || allowsOrigin(origin)) return
+  const page = URL.canParse(origin) ? new URL(origin) : undefined
+  if (page && isLocalHost(page.hostname)) return
+  if (page && (isGuarded || principal) && page.host === url.host) return
+  throw new HttpError(
+    403,
+    'origin_not_allowed',
+    'Pages of this origin may not call this server. Add the origin to http.cors.',
+  )
+}

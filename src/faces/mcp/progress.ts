@@ -3,7 +3,7 @@ import { isRecord } from '../../messages/record.ts'
 import type { LogGap, ThreadEvent } from '../../messages/thread-events/index.ts'
 import type { AnswerItem } from '../kit/reading/answer-item.ts'
 import { createAnswerReader } from '../kit/reading/answer-reader.ts'
-import type { McpCall } from './call.ts'
+import type { McpCall } from './options.ts'
 
 /** The events that progress notifications are made from. */
 export const PROGRESS_EVENTS: EventFilter = { channels: ['lifecycle', 'tools', 'custom'] }

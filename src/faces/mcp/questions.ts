@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../../agents/description.ts'
 import type { OpenInterrupt } from '../../engine/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import { promptText } from '../kit/prompt.ts'
-import { type Approval, approvalsOf } from '../kit/reading/approvals.ts'
-import type { Fields } from './call.ts'
+import { type Approval, approvalsOf, promptText } from '../kit/reading/approvals.ts'
+import type { Fields } from './options.ts'
 import { checkOf } from './schemas.ts'
 
 /** An interrupt as a form for a client: a flat object of strings, numbers, booleans and choices. */

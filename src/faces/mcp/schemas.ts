@@ -5,8 +5,7 @@ import { AgentInputError } from '../../agents/errors.ts'
 import { encodeMessage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { isThreadId } from '../kit/ids.ts'
-import type { Fields } from './call.ts'
-import type { McpOptions } from './options.ts'
+import type { Fields, McpOptions } from './options.ts'
 
 /** The parsed arguments of a call. */
 export interface ToolInput {

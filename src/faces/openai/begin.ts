@@ -102,7 +102,9 @@ export interface StartRequest {
   /** False if the thread exists only for this run. */
   readonly isKept: boolean
   readonly command: CommandKey | undefined
-  readonly extraOps?: ((runId: string) => readonly Op[]) | undefined
+  /** The id of the run, which is new. */
+  readonly runId: string
+  readonly extraOps?: readonly Op[] | undefined
   /** For a new thread. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
@@ -134,7 +136,7 @@ export async function beginRun(order: StartRequest): Promise<StartedRun> {
   const run = {
     threadId,
     principal,
-    runId: uuid7(),
+    runId: order.runId,
     ...settings,
     config: withClientTools(settings.config, order.clientTools, requestOf(body)),
     request: call.request,

@@ -1,10 +1,9 @@
 import type { ClientTool } from '../../agents/model-request.ts'
-import type { Message } from '../../messages/index.ts'
+import type { MediaBlock, Message, Usage } from '../../messages/index.ts'
 import { isCall } from '../../messages/unique-calls.ts'
 import { createPendingCalls } from '../kit/client-tools.ts'
 import type { AnswerDetail } from '../kit/reading/answer-item.ts'
 import type { Question } from './questions.ts'
-import { plus, type TokenTotals } from './usage.ts'
 
 /** A call that the client must answer. */
 export interface ClientCall {
@@ -96,4 +95,46 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
       return [...reasons.values()].at(-1)
     },
   }
+}
+
+/** The tokens of a run's model calls. */
+interface TokenTotals {
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+const plus = (spent: TokenTotals | undefined, usage: Usage | undefined): TokenTotals | undefined =>
+  usage
+    ? {
+        input: (spent?.input ?? 0) + usage.inputTokens,
+        cached: (spent?.cached ?? 0) + (usage.inputDetails?.cache_read ?? 0),
+        output: (spent?.output ?? 0) + usage.outputTokens,
+        reasoning: (spent?.reasoning ?? 0) + (usage.outputDetails?.reasoning ?? 0),
+      }
+    : spent
+
+export const responseUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
+  input_tokens: input,
+  input_tokens_details: { cached_tokens: cached },
+  output_tokens: output,
+  output_tokens_details: { reasoning_tokens: reasoning },
+  total_tokens: input + output,
+})
+
+export const chatUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+  prompt_tokens_details: { cached_tokens: cached },
+  completion_tokens_details: { reasoning_tokens: reasoning },
+})
+
+/** Media as Markdown, because answers of both protocols are text. Undefined for a file without an address. */
+export function markdownOf({ type, url, base64, mimeType, extras }: MediaBlock): string | undefined {
+  const source = url ?? (base64 && `data:${mimeType ?? 'application/octet-stream'};base64,${base64}`)
+  if (!source) return undefined
+  const name = typeof extras?.filename === 'string' ? extras.filename.replace(/[[\]\\]/g, '\\$&') : type
+  return type === 'image' ? `![${name}](${source})` : `[${name}](${source})`
 }

@@ -1,9 +1,14 @@
 import type { WebHandler } from '../../core/http/index.ts'
 import { checkOptions } from '../../core/options.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { errorEncoder } from './errors.ts'
-import { THREAD_HEADERS } from './headers.ts'
+import { THREAD_HEADERS } from './ids.ts'
 import { OPENAI_OPTIONS, type OpenAiContext, type OpenAiOptions } from './options.ts'
 
 /**

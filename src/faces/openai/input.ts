@@ -1,9 +1,8 @@
 import { uuid7 } from '../../core/ids.ts'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
-import { contentOf, outputOf, plainText } from './content.ts'
+import { contentOf, outputOf, plainText, withoutTemplate } from './content.ts'
 import { badRequest } from './errors.ts'
 import { partsOf } from './ids.ts'
-import { withoutTemplate } from './templates.ts'
 import type { ChatMessage, InputItem } from './wire.ts'
 
 /** A client's answer to one question. */

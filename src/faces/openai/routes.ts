@@ -1,20 +1,87 @@
-import { type FaceRow, route } from '../kit/routes.ts'
+import { json } from '../../core/http/index.ts'
+import { withoutMetadataFilter } from '../../core/principal.ts'
+import { type AssistantRecord, findAssistant, searchAssistants } from '../../engine/assistants/index.ts'
+import { itemsOf } from '../../messages/record.ts'
+import { permit } from '../kit/access.ts'
+import { type FaceCall, type FaceRow, route } from '../kit/routes.ts'
+import { modelOf } from './begin.ts'
 import { postChat } from './chat/post.ts'
 import { deleteConversation, getConversation, patchConversation, postConversation } from './conversations.ts'
-import { deleteItem, getItem, listItems, postItems } from './items/endpoints.ts'
-import { getModel, listModels } from './models.ts'
+import { noSuchModel } from './errors.ts'
+import { deleteItem, getItem, itemsOfState, listItems, pageOf, postItems } from './items/endpoints.ts'
 import type { OpenAiContext } from './options.ts'
-import { countTokens, listInputItems } from './responses/input.ts'
-import { cancelResponse, deleteResponse, getResponse } from './responses/kept.ts'
 import { postResponse } from './responses/post.ts'
+import { cancelResponse, deleteResponse, getResponse, storedResponse } from './responses/stored-response.ts'
+import { messagesOfRun } from './state.ts'
 import {
   chatSchema,
   conversationPatchSchema,
   conversationSchema,
   itemsSchema,
   responseSchema,
+  type TokensBody,
   tokensSchema,
 } from './wire.ts'
+
+/** `GET /v1/responses/{id}/input_items`: the messages of the conversation up to the answer. */
+async function listInputItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { run, details, principal } = await storedResponse(context, call, 'runs:read')
+  const { engine } = context
+  const { threadId, runId } = run
+  const thread = await engine.findThread({ threadId, principal })
+  let messages: readonly unknown[] = []
+  if (thread)
+    for await (const { values } of engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }))
+      messages = itemsOf(values.messages)
+  const [first] = messagesOfRun(messages, details.after)
+  const end = first ? messages.findIndex((one) => Object(one).id === first.id) : messages.length
+  return json(pageOf(call, itemsOfState(messages.slice(0, end))))
+}
+
+/** Most tokenizers make one of about this many characters. */
+const CHARACTERS = 4
+
+/** `POST /v1/responses/input_tokens`: an estimate, because agents choose their models and prompts themselves. */
+async function countTokens(_: OpenAiContext, { body }: FaceCall<TokensBody>): Promise<Response> {
+  const { input = '', instructions = '', tools = [] } = body
+  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  const length = text.length + instructions.length + (tools.length > 0 ? JSON.stringify(tools).length : 0)
+  return json({ object: 'response.input_tokens', input_tokens: Math.ceil(length / CHARACTERS) })
+}
+
+const MAX_MODELS = 1_000
+
+/**
+ * `GET /v1/models`: the assistants that take messages. System assistants are listed under their agents'
+ * names.
+ */
+async function listModels({ engine }: OpenAiContext, { principal }: FaceCall): Promise<Response> {
+  const fits = ({ graphId }: AssistantRecord) => {
+    const agent = engine.agents.get(graphId)
+    return agent !== undefined && agent.takesMessages !== false
+  }
+  const { items } = await searchAssistants(engine, principal, { offset: 0, limit: MAX_MODELS, fits })
+  return json({ object: 'list', data: items.map(modelFor) })
+}
+
+/** `GET /v1/models/{id}`. */
+async function getModel(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { engine, authorize } = context
+  const name = call.params.model ?? ''
+  const { graphId } = await modelOf(context, withoutMetadataFilter(call.principal), name)
+  const { principal } = await permit(authorize, call, 'assistants:read', { assistantId: graphId })
+  const assistant = await findAssistant(engine, principal, name)
+  if (!assistant) throw noSuchModel(name)
+  return json({ ...modelFor(assistant), id: name })
+}
+
+const modelFor = ({ assistantId, graphId, isSystem, name, createdAt }: AssistantRecord) => ({
+  id: isSystem ? graphId : assistantId,
+  object: 'model',
+  created: Math.floor(createdAt / 1_000),
+  owned_by: 'agentwire',
+  name,
+})
 
 const text = { type: 'string' }
 

@@ -1,5 +1,5 @@
 import { decodeMessage, type Message } from '../../messages/index.ts'
-import { isSummary } from '../../messages/summary.ts'
+import { isSummary } from '../../messages/message.ts'
 
 /**
  * The messages that a run has added to a state: those after the last message of its input, until the next

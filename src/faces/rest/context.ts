@@ -1,6 +1,6 @@
 import type { OptionTable } from '../../core/options.ts'
+import { VERSION } from '../../core/version.ts'
 import type { FaceContext } from '../kit/routes.ts'
-import type { infoOf, ServerInfo } from './info.ts'
 import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
 /** The context for starting runs. */
@@ -20,13 +20,13 @@ export interface PlatformOptions {
   /** How the webhooks of runs are delivered. Default: only to public addresses. */
   readonly webhooks?: WebhookOptions | undefined
   /** Fields of `GET /info` that the server cannot determine itself. Default: none. */
-  readonly surroundings?: ServerInfo | undefined
+  readonly info?: ServerInfo | undefined
 }
 
 export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {
   basePath: 'string',
   webhooks: WEBHOOK_OPTIONS,
-  surroundings: 'object',
+  info: 'object',
 }
 
 /** Parts to leave out, as in the section `http` of a `langgraph.json`. Default of each: false. */
@@ -45,3 +45,30 @@ export const PLATFORM_SWITCHES: OptionTable<PlatformSwitches> = {
   disable_store: 'boolean',
   disable_meta: 'boolean',
 }
+
+/** The fields of `/info` that a server cannot determine itself. */
+export interface ServerInfo {
+  /** The version of `@langchain/langgraph` that the graphs use. Default: absent. */
+  readonly langgraph_js_version?: string | null | undefined
+  /** Whether runs are traced to LangSmith. Default: false. */
+  readonly langsmith?: boolean | undefined
+}
+
+/** The response of `GET /info`, with a flag for each feature that clients check. */
+export const infoOf = (
+  {
+    disable_assistants,
+    disable_runs,
+  }: { readonly disable_assistants?: boolean | undefined; readonly disable_runs?: boolean | undefined },
+  { langgraph_js_version, langsmith = false }: ServerInfo,
+) => ({
+  version: VERSION,
+  langgraph_js_version,
+  context: 'js',
+  flags: {
+    assistants: !disable_assistants,
+    crons: !disable_runs,
+    langsmith,
+    langsmith_tracing_replicas: false,
+  },
+})

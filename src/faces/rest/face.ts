@@ -1,23 +1,33 @@
 import type { WebHandler } from '../../core/http/index.ts'
 import { jobsOf } from '../../engine/index.ts'
-import { createFace, type Face, type FaceSetup, standalone } from '../kit/create-face.ts'
-import { PAGE_HEADERS } from '../kit/lists.ts'
-import { type EngineChoice, type FaceOptions, HTTP_OPTIONS, type HttpOptions } from '../kit/options.ts'
+import { type JobKinds, RETRY_FOR_A_DAY } from '../../storage/jobs/kind.ts'
 import {
+  createFace,
+  type EngineChoice,
+  type Face,
+  type FaceOptions,
+  type FaceSetup,
+  HTTP_OPTIONS,
+  type HttpOptions,
+  standalone,
+} from '../kit/create-face.ts'
+import { PAGE_HEADERS } from '../kit/lists.ts'
+import {
+  infoOf,
   PLATFORM_OPTIONS,
   PLATFORM_SWITCHES,
   type PlatformContext,
   type PlatformOptions,
   type PlatformSwitches,
 } from './context.ts'
-import { cronJobs } from './crons/crons.ts'
-import { infoOf } from './info.ts'
+import type { CronContext } from './crons/fire.ts'
+import { CRON_JOB, FINISH_JOB } from './crons/jobs.ts'
 import { createWebhooks } from './runs/webhooks.ts'
 
 /** The REST API of LangGraph's platform. */
 export function createPlatformGroup(
   setup: FaceSetup,
-  { basePath, webhooks: deliveries = {}, surroundings = {} }: PlatformOptions = {},
+  { basePath, webhooks: deliveries = {}, info = {} }: PlatformOptions = {},
   switches: PlatformSwitches = {},
 ): WebHandler {
   const { engine, authorize, onError } = setup
@@ -35,7 +45,7 @@ export function createPlatformGroup(
   return createFace<PlatformContext>(setup, {
     basePath,
     routes: routesOf(switches),
-    context: { webhooks, info: infoOf(switches, surroundings) },
+    context: { webhooks, info: infoOf(switches, info) },
     textErrors: true,
     protocolHeaders: {
       request: ['user-agent', 'x-auth-scheme', 'x-tenant-id'],
@@ -96,3 +106,17 @@ export const createPlatformHandler = (
     { platform: PLATFORM_OPTIONS, http: { ...HTTP_OPTIONS, ...PLATFORM_SWITCHES } },
     (setup) => createPlatformGroup(setup, options.platform, options.http),
   )
+
+/** The jobs that start the runs of due crons and delete the threads of those runs. */
+export const cronJobs = (context: CronContext): JobKinds => ({
+  [CRON_JOB]: {
+    handle: async (...job) => (await loadHandlers()).fireCron(context)(...job),
+    retry: RETRY_FOR_A_DAY,
+  },
+  [FINISH_JOB]: {
+    handle: async (...job) => (await loadHandlers()).finishRun(context.engine)(...job),
+    retry: RETRY_FOR_A_DAY,
+  },
+})
+
+const loadHandlers = () => import('./crons/handlers.ts')

@@ -1,6 +1,5 @@
 export { EVERYONE } from '../../core/principal.ts'
 export { type LangGraphAuth, type LangGraphAuthOptions, langgraphAuth } from './auth/langgraph-auth.ts'
-export type { PlatformOptions, PlatformSwitches } from './context.ts'
+export type { PlatformOptions, PlatformSwitches, ServerInfo } from './context.ts'
 export { createPlatformHandler } from './face.ts'
-export type { ServerInfo } from './info.ts'
 export type { WebhookOptions } from './runs/webhooks.ts'

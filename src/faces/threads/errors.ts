@@ -1,8 +1,8 @@
 import { AgentInputError } from '../../agents/errors.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { type ErrorOrigin, HttpError, type OnError, reportError, toHttpError } from '../../core/http/index.ts'
-import { RunError, type RunErrorCode } from '../../engine/index.ts'
-import { type Answer, answerOfRunError } from '../kit/errors.ts'
+import { RunError } from '../../engine/index.ts'
+import { type Answer, answerOfRunError, ERRORS } from '../kit/errors.ts'
 
 /** The error codes of the protocol. */
 export type ProtocolErrorCode =
@@ -27,14 +27,6 @@ export class ProtocolError extends AgentwireError {
   constructor(code: ProtocolErrorCode, message: string) {
     super(code, message)
   }
-}
-
-/** The protocol's code, if it differs from the engine's. */
-const PROTOCOL_CODES: Readonly<Partial<Record<RunErrorCode, ProtocolErrorCode>>> = {
-  no_such_thread: 'no_such_run',
-  thread_busy: 'invalid_argument',
-  key_reused: 'invalid_argument',
-  outcome_unknown: 'invalid_argument',
 }
 
 export interface CommandFailure {
@@ -62,7 +54,7 @@ export function commandFailure(id: CommandFailure['id'], error: unknown): Comman
   if (error instanceof RunError) {
     // Nothing was done, and another server may do it: clients should try again.
     if (error.code === 'closing') return undefined
-    return failure(id, PROTOCOL_CODES[error.code] ?? (error.code as ProtocolErrorCode), error.message)
+    return failure(id, ERRORS[error.code].protocol, error.message)
   }
   if (error instanceof HttpError && error.status === 403)
     return failure(id, 'permission_denied', error.message)

@@ -1,7 +1,12 @@
 import { DEFAULT_MAX_BODY_BYTES, upgrading, type WebHandler } from '../../core/http/index.ts'
-import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../kit/create-face.ts'
 import { PAGE_HEADERS } from '../kit/lists.ts'
-import type { EngineChoice, FaceOptions } from '../kit/options.ts'
 import {
   createOpenSockets,
   createPendingCommands,

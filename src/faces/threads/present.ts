@@ -1,6 +1,7 @@
 import type { PendingInterrupt, SnapshotTask, StateSnapshot } from '../../agents/agent.ts'
 import type { ThreadState } from '../../agents/thread-state.ts'
-import { metadataOf, type ThreadRecord, unanswered } from '../../engine/index.ts'
+import { type AgentEngine, metadataOf, type ThreadRecord, unanswered } from '../../engine/index.ts'
+import { UnavailableError } from '../../storage/errors.ts'
 
 /** The state of a thread without checkpoints. */
 export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState => ({
@@ -67,3 +68,19 @@ export const withOpenInterrupts = (thread: ThreadRecord, snapshot: StateSnapshot
     state: task.state && withOpenInterrupts(thread, task.state),
   })),
 })
+
+/**
+ * The newest state of a thread. Undefined before its first checkpoint, and for a state that cannot be read,
+ * because a broken thread must not hide itself or others in a list. Throws `UnavailableError`.
+ */
+export async function newestState(
+  { readState }: Pick<AgentEngine, 'readState'>,
+  thread: ThreadRecord,
+): Promise<StateSnapshot | undefined> {
+  try {
+    return await readState(thread)
+  } catch (error) {
+    if (error instanceof UnavailableError) throw error
+    return undefined
+  }
+}

@@ -20,8 +20,7 @@ import { numberParam } from '../kit/lists.ts'
 import { requireThread, threadNotFound } from '../kit/require-thread.ts'
 import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import { threadMetadata } from '../kit/thread-metadata.ts'
-import { newestState } from './newest-state.ts'
-import { presentThread, shownTitle } from './present.ts'
+import { newestState, presentThread, shownTitle } from './present.ts'
 import {
   type ThreadCreateBody,
   type ThreadPatchBody,

@@ -1,12 +1,37 @@
 import * as z from 'zod/mini'
+import { sseResponse } from '../../core/http/index.ts'
 import { later } from '../../core/lazy.ts'
+import { subscribe as subscribeTo } from '../../engine/index.ts'
 import { cancelRun } from '../kit/cancel-run.ts'
-import { type FaceRow, type RouteFields, route } from '../kit/routes.ts'
+import { reporterOf } from '../kit/errors.ts'
+import { type FaceCall, type FaceRow, type RouteFields, route } from '../kit/routes.ts'
 import type * as schemas from './answers.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
-import { postStream } from './stream.ts'
+import { subscriptionRequest } from './socket/subscription-request.ts'
+import type { StreamParams } from './wire.ts'
 import * as wire from './wire.ts'
+
+/**
+ * `POST …/stream` and `…/stream/events`: the thread's past and future events that match the filter, for all
+ * runs. The stream never ends by itself, because clients treat an end as final. It waits for a thread that
+ * does not exist yet. A deleted thread is 404, so that clients stop reconnecting.
+ *
+ * A client that answers an interrupt opens its stream at the same time. The stream then begins with the new
+ * run: the client would take the end of the run before for the end of its own.
+ */
+async function postStream(context: ThreadsContext, call: FaceCall<StreamParams>): Promise<Response> {
+  const asked = subscriptionRequest(call.body, call.request)
+  await context.commands.settled(call.threadId)
+  const subscription = subscribeTo(context.engine, {
+    threadId: call.threadId,
+    principal: call.principal,
+    ...asked,
+    lastEventId: call.request.headers.get('last-event-id') ?? asked.lastEventId,
+  })
+  await subscription.ready()
+  return sseResponse(subscription, { signal: call.signal, onError: reporterOf(context, call) })
+}
 
 // A first command does not need these.
 const records = () => import('./records.ts')

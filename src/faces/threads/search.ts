@@ -9,15 +9,13 @@ import {
   metadataOf,
   type ThreadRecord,
 } from '../../engine/index.ts'
-import { containing } from '../kit/contains.ts'
 import { reporterOf } from '../kit/errors.ts'
-import { mapSome, pageHeaders, withFields } from '../kit/lists.ts'
+import { containing, mapSome, pageHeaders, withFields } from '../kit/lists.ts'
 import type { Read } from '../kit/parse.ts'
 import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import type { ThreadsContext } from './context.ts'
 import { valueAt } from './extract.ts'
-import { newestState } from './newest-state.ts'
-import { presentThread } from './present.ts'
+import { newestState, presentThread } from './present.ts'
 import type { threadSearchSchema } from './wire.ts'
 
 type Query = Read<typeof threadSearchSchema>

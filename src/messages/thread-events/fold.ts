@@ -1,11 +1,8 @@
 import { createAccumulator } from '../accumulator.ts'
 import { createMessageDecoder, decodeMessage, type Message } from '../index.ts'
 import { isRecord } from '../record.ts'
-import { createCallScopes } from './call-scopes.ts'
-import type { EventData, LifecycleData, ToolData } from './event-data.ts'
-import { createOpenMessages, isEnd } from './open-messages.ts'
-import type { LogGap, ThreadEvent } from './thread-event.ts'
-import { toolMessageOf } from './tool-message.ts'
+import type { EventData, LifecycleData, LogGap, ThreadEvent, ToolData } from './event-data.ts'
+import { createCallScopes, createOpenMessages, isEnd } from './open-messages.ts'
 
 /** A message of a thread, as far as it is written. */
 export interface FoldedMessage {
@@ -239,3 +236,10 @@ const keyOfWritten = ({ owner, id }: Pick<Written, 'id' | 'owner'>): string => `
 
 const idOf = (message: unknown): string | undefined =>
   isRecord(message) && typeof message.id === 'string' ? message.id : undefined
+
+/** The tool message in a tool's output, which may be in the update of a `Command`. */
+export function toolMessageOf(output: unknown, toolCallId: string): Message | undefined {
+  const update = isRecord(output) && isRecord(output.update) ? output.update.messages : undefined
+  const all = Array.isArray(update) ? update : [output]
+  return all.map(decodeMessage).find((message) => message?.toolCallId === toolCallId)
+}

@@ -1,17 +1,20 @@
-export { createCallScopes } from './call-scopes.ts'
-export type {
-  AgentEvent,
-  CheckpointData,
-  CustomData,
-  EventData,
-  EventMethod,
-  InputRequestedData,
-  LifecycleData,
-  TaskData,
-  ToolData,
-  UpdateData,
+export {
+  type AgentEvent,
+  agentEvent,
+  type CheckpointData,
+  type CustomData,
+  type EventData,
+  type EventMethod,
+  type InputRequestedData,
+  isRunEnd,
+  type LifecycleData,
+  type LogGap,
+  type LoggedEvent,
+  type TaskData,
+  type ThreadEvent,
+  type ToolData,
+  type UpdateData,
 } from './event-data.ts'
-export { agentEvent } from './event-data.ts'
 export {
   createFold,
   type Fold,
@@ -19,7 +22,6 @@ export {
   type FoldedInterrupt,
   type FoldedMessage,
   type FoldedToolCall,
+  toolMessageOf,
 } from './fold.ts'
-export { createOpenMessages, isEnd } from './open-messages.ts'
-export { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from './thread-event.ts'
-export { toolMessageOf } from './tool-message.ts'
+export { createCallScopes, createOpenMessages, isEnd } from './open-messages.ts'

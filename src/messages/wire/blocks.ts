@@ -5,8 +5,8 @@ import {
   type Extras,
   type MediaBlock,
   type MediaType,
+  splitDataUrl,
 } from '../content.ts'
-import { splitDataUrl } from '../data-url.ts'
 import { defined, filterFields, isRecord, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { fromWire, toWire, type WireNames } from './names.ts'

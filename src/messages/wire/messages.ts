@@ -3,8 +3,8 @@ import { type FinishReason, isMessage, type Message, type Role } from '../messag
 import { defined, filterFields, isRecord, itemsOf, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { decodeBlock, encodeBlock, type WireBlock } from './blocks.ts'
-import { typeOfClass } from './classes.ts'
 import { WIRE_REASONS, WIRE_ROLES } from './events.ts'
+import { typeOfClass } from './names.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** A message in state, history and clients: LangChain's flat form, never its constructor envelope. */

@@ -1,4 +1,5 @@
 import type { Fields } from '../record.ts'
+
 /** Field names in the normal form, mapped to their names on the wire. */
 export type WireNames = Readonly<Record<string, string>>
 
@@ -27,4 +28,11 @@ export function fromWire(
     if (value !== undefined) fields[name] = value
   }
   return fields
+}
+
+/** The type of a message from its LangChain class path, the `id` of a constructor envelope. */
+export function typeOfClass(path: unknown): string | undefined {
+  if (!Array.isArray(path)) return undefined
+  const match = /^(Human|AI|System|Tool|Function|Remove)Message(Chunk)?$/.exec(String(path.at(-1)))
+  return match?.[1]?.toLowerCase()
 }

@@ -1,8 +1,5 @@
 import type { Message } from '../../messages/index.ts'
 import { type AiSdkModel, askAiSdk } from './calls/ai-sdk.ts'
-import { type AnthropicClient, askAnthropic } from './calls/anthropic.ts'
-import { askBedrock, type BedrockClient } from './calls/bedrock.ts'
-import { askGemini, type GeminiClient } from './calls/gemini.ts'
 import {
   type Ask,
   type Model,
@@ -12,8 +9,20 @@ import {
   type ToolSchema,
   withInstructions,
 } from './calls/model.ts'
-import { askOllama, type OllamaClient } from './calls/ollama.ts'
-import { askCompletions, askResponses, type ChatClient, type ResponsesClient } from './calls/openai.ts'
+import {
+  type AnthropicClient,
+  askAnthropic,
+  askBedrock,
+  askCompletions,
+  askGemini,
+  askOllama,
+  askResponses,
+  type BedrockClient,
+  type ChatClient,
+  type GeminiClient,
+  type OllamaClient,
+  type ResponsesClient,
+} from './calls/providers.ts'
 import type { Format } from './format.ts'
 import { anthropicMessages } from './providers/anthropic-messages.ts'
 import { bedrockConverse } from './providers/bedrock/converse.ts'
@@ -31,9 +40,9 @@ import { writeCohere } from './requests/cohere.ts'
 import { writeGemini } from './requests/gemini.ts'
 import { writeMistral } from './requests/mistral.ts'
 import { writeOllama } from './requests/ollama.ts'
-import type { WriteOptions, WriteRequest } from './requests/request.ts'
 import { writeResponses } from './requests/responses.ts'
 import { writeAiSdk } from './requests/vercel.ts'
+import type { WriteOptions, WriteRequest } from './requests/write.ts'
 
 export type {
   AiSdkModel,

@@ -1,5 +1,5 @@
 export { type CheckedRun, checkLlmRun } from './check/check.ts'
-export type { Finding, Requirement } from './check/finding.ts'
+export type { Finding, Requirement } from './check/messages.ts'
 export {
   type ConvertOptions,
   convertModelCall,
@@ -14,9 +14,13 @@ export { isContent } from './observe/first-token.ts'
 export { observeModelStream } from './observe/observe-stream.ts'
 export type { ObserveOptions } from './observe/observer.ts'
 export { type Run, type RunOptions, type StartOptions, startLlmRun } from './run.ts'
-export type { DeliveryOptions } from './sinks/delivery.ts'
-export type { Base64Policy } from './sinks/media.ts'
-export { type MemorySink, memorySink, type Sink } from './sinks/sink.ts'
+export {
+  type Base64Policy,
+  type DeliveryOptions,
+  type MemorySink,
+  memorySink,
+  type Sink,
+} from './sinks/delivery.ts'
 export {
   type RequestThread,
   type ThreadMetadata,

@@ -1,5 +1,6 @@
-import { empty, HttpError, isJsonType, json } from '../../core/http/index.ts'
+import { HttpError, isJsonType, json } from '../../core/http/index.ts'
 import { internalsOf, type StoredConfig } from '../../engine/index.ts'
+import { cancelRun } from '../../faces/kit/cancel-run.ts'
 import type { FaceCall } from '../../faces/kit/routes.ts'
 import { runConfig } from '../../faces/kit/run-config.ts'
 import { titleOf } from '../../faces/kit/title.ts'
@@ -51,11 +52,9 @@ export async function postFork(context: DevtoolsContext, call: FaceCall): Promis
 }
 
 /** `POST …/api/threads/{thread_id}/runs/{run_id}/cancel`: responds once the cancel is recorded. */
-export async function postCancel({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
+export function postCancel(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   assertJson(call)
-  const { threadId, principal } = call
-  await engine.cancel({ threadId, principal, runId: call.params.run_id! })
-  return empty(202)
+  return cancelRun(context, call)
 }
 
 /** The fields of every request that starts a run. */

@@ -1,14 +1,88 @@
-import type { Call, Principal, WebHandler } from '../../core/http/index.ts'
-import { resourceNamed } from '../../engine/assistants/index.ts'
-import { createFace, type FaceSetup } from '../../faces/kit/create-face.ts'
-import { type FaceRow, route } from '../../faces/kit/routes.ts'
+import { type AgentDrawing, isOneStep } from '../../agents/description.ts'
+import { type Call, HttpError, json, type Principal, type WebHandler } from '../../core/http/index.ts'
+import { describeAssistant, resourceNamed } from '../../engine/assistants/index.ts'
+import {
+  createFace,
+  type EngineChoice,
+  type FaceOptions,
+  type FaceSetup,
+  standalone,
+} from '../../faces/kit/create-face.ts'
+import { type FaceCall, type FaceRow, route } from '../../faces/kit/routes.ts'
 import { postAnswers, postCancel, postFork, postRun } from './actions.ts'
-import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
-import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
-import { getGraph, getInput } from './graph.ts'
-import { getLayout, getPage } from './page.ts'
+import { DEVTOOLS_OPTIONS, type DevtoolsContext, type DevtoolsOptions } from './context.ts'
+import type { CompiledPage } from './page/compiled.ts'
 import { getServer, getStore, getWork } from './server.ts'
-import { getLog, getThread, getThreads } from './threads.ts'
+import { getCheckpoint, getCheckpoints, getLog, getThread, getThreads } from './threads.ts'
+import type { AgentGraph, GraphAnswer, InputAnswer, LayoutScript } from './wire.ts'
+
+/** `GET …/api/agents/{assistant_id}/graph`: with the nodes of all subgraphs. */
+async function getGraph({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
+  const { description } = await describeAssistant(engine, call.principal, call.params.assistant_id!)
+  const drawing = await description.drawing({ xray: true })
+  return json({ graph: isOneStep(drawing) ? null : presentGraph(drawing) } satisfies GraphAnswer)
+}
+
+/** `GET …/api/agents/{assistant_id}/input`: the schema of the agent's input. */
+async function getInput({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
+  const { description } = await describeAssistant(engine, call.principal, call.params.assistant_id!)
+  const { input } = await description.schemas()
+  return json({ schema: input } satisfies InputAnswer)
+}
+
+/** Omits the nodes' schemas and classes, which are larger than the rest. */
+const presentGraph = ({ nodes, edges }: AgentDrawing): AgentGraph => ({
+  nodes: nodes.map((node) => ({ id: String(node.id), tools: toolsOf(node) })),
+  edges: edges.map(({ source, target, data, conditional = false }) => ({
+    source,
+    target,
+    label: data ?? null,
+    conditional,
+  })),
+})
+
+/** LangChain's tool node has the names of its tools in its metadata. */
+function toolsOf({ metadata }: AgentDrawing['nodes'][number]): readonly string[] {
+  const names = metadata?.__tools
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+}
+
+/** `GET /devtools`: the page, which asks the rest of this face for everything it shows. */
+async function getPage(): Promise<Response> {
+  const { html, scriptHash, styleHash, layout } = await compiled()
+  return new Response(html, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policyOf([scriptHash, layout.hash], styleHash),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    },
+  })
+}
+
+/** `GET …/api/layout`: the script that computes graph layouts, which the page loads when a graph is opened. */
+const getLayout = async (): Promise<Response> =>
+  json({ script: (await compiled()).layout.script } satisfies LayoutScript)
+
+async function compiled(): Promise<CompiledPage> {
+  const { PAGE } = await import('./page/compiled.ts')
+  if (PAGE) return PAGE
+  throw new HttpError(501, 'not_built', 'The page is compiled when the package is built: npm run build.')
+}
+
+const policyOf = (scripts: readonly string[], style: string): string =>
+  [
+    "default-src 'none'",
+    `script-src ${scripts.map((hash) => `'${hash}'`).join(' ')}`,
+    `style-src '${style}'`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 /** The devtools over HTTP: a page and its API. */
 export const createDevtoolsGroup = (
@@ -53,3 +127,11 @@ const ROUTES: readonly FaceRow<DevtoolsContext>[] = [
   route('POST', `${THREAD}/forks`, { permission: 'runs:create', run: postFork }),
   route('POST', `${THREAD}/runs/:run_id/cancel`, { permission: 'runs:cancel', run: postCancel }),
 ]
+
+/** The devtools handler alone, over an engine or the options for one. */
+export const createDevtoolsHandler = (
+  options: FaceOptions & EngineChoice & { readonly devtools?: DevtoolsOptions | undefined },
+): WebHandler =>
+  standalone('createDevtoolsHandler', options, { devtools: DEVTOOLS_OPTIONS }, (setup) =>
+    createDevtoolsGroup(setup, options.devtools),
+  )

@@ -1,2 +1,2 @@
 export type { DevtoolsOptions, ModelPrice } from './context.ts'
-export { createDevtoolsHandler } from './handler.ts'
+export { createDevtoolsHandler } from './group.ts'

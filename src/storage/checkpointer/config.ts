@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../core/errors.ts'
-import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
+import type { ChannelVersion, Checkpoint, CheckpointConfig, CheckpointTuple } from './checkpointer.ts'
 
 /** Each task has one write to each of these channels, at a fixed index. The last write wins. */
 const WRITE_INDEXES: ReadonlyMap<string, number> = new Map([
@@ -74,3 +74,35 @@ export function addPendingSends(checkpoint: Checkpoint, sends: unknown[]): void 
 function isAbove(a: ChannelVersion, b: ChannelVersion): boolean {
   return typeof a === 'number' && typeof b === 'number' ? a > b : String(a).localeCompare(String(b)) > 0
 }
+
+/** Values that their creators have declared to be plain JSON, frozen at every depth. */
+const immutable = new WeakSet<object>()
+
+/**
+ * Declares a value to be plain JSON, frozen at every depth. A saver in memory then stores it without a copy,
+ * and returns it without a copy to callers that only read. So a long list costs only its new items.
+ */
+export function asImmutable<T extends object>(value: T): T {
+  immutable.add(value)
+  return value
+}
+
+export const isImmutable = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && immutable.has(value)
+
+const READ_ONLY = /* @__PURE__ */ Symbol('read only')
+
+/**
+ * The config of a `getTuple` whose caller does not change the result. The flag is in the config because a
+ * saver's views pass it on, and other savers ignore it.
+ */
+export const readOnly = (config: CheckpointConfig): CheckpointConfig =>
+  ({ ...config, [READ_ONLY]: true }) as CheckpointConfig
+
+export const isReadOnly = (config: CheckpointConfig): boolean => READ_ONLY in config
+
+/**
+ * Whether a result read with `readOnly` may be returned to the caller with this config, which may change it.
+ */
+export const canReuseTuple = (config: CheckpointConfig, tuple: CheckpointTuple | undefined): boolean =>
+  isReadOnly(config) || !Object.values(tuple?.checkpoint.channel_values ?? {}).some(isImmutable)

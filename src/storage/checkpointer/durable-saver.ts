@@ -1,7 +1,7 @@
 import { type CheckpointPlace, type SavedAt, TASKS } from './config.ts'
 import { DATABASE } from './fenced.ts'
 import { type CheckpointScope, listTuples } from './list-tuples.ts'
-import type { Remainder } from './newest.ts'
+import type { Remainder } from './newest-checkpoint.ts'
 import { type CheckpointSaver, type CheckpointTuples, createSaver } from './saver.ts'
 import { jsonSerde, type Serde } from './serde.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type StoredCheckpoint,
   type StoredWrite,
   type WritesToStore,
-} from './stored.ts'
+} from './stored-checkpoint.ts'
 
 /** A saver over a database, for `graph.compile({ checkpointer })`. */
 export interface DurableCheckpointer extends CheckpointSaver {

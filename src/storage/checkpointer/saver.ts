@@ -8,11 +8,16 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from './checkpointer.ts'
-import { addressOf, configOf, nextVersion, type SavedAt, throwMissing } from './config.ts'
+import { addressOf, configOf, isReadOnly, nextVersion, type SavedAt, throwMissing } from './config.ts'
 import { collectHistory, type DeltaHistory } from './delta-history.ts'
-import { type FindsNewest, NEWEST, type ReadTuples, type Remainder, remaindersOf } from './newest.ts'
+import {
+  type FindsNewest,
+  NEWEST,
+  type ReadTuples,
+  type Remainder,
+  remaindersOf,
+} from './newest-checkpoint.ts'
 import type { Serde } from './serde.ts'
-import { isReadOnly } from './shared.ts'
 
 /** All of LangGraph's `BaseCheckpointSaver`, for `graph.compile({ checkpointer })`. */
 export interface CheckpointSaver extends Checkpointer {

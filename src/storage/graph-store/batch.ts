@@ -1,8 +1,8 @@
-import { assertOperation } from './checks.ts'
+import * as z from 'zod/mini'
 import { listNamespaces } from './namespaces.ts'
 import { getItem, type NamespaceItems, searchItems } from './read.ts'
 import type { GraphStoreOperation, GraphStorePut } from './types.ts'
-import { embedTexts, textsOf, type Vectors } from './vectors.ts'
+import { embedTexts, GraphStoreError, textsOf, type Vectors } from './vectors.ts'
 import { lastWrites, writeItems } from './write.ts'
 
 /**
@@ -32,4 +32,96 @@ function readFor(shelf: NamespaceItems, operation: GraphStoreOperation, vectors:
   if ('value' in operation) return null
   if ('key' in operation) return getItem(shelf, operation)
   return listNamespaces(shelf, operation)
+}
+
+const MAX_LABELS = 32
+/** An item is indexed under every prefix of its namespace. */
+const MAX_NAMESPACE = 1_024
+const MAX_KEY = 1_024
+
+const LABELS = 'The labels of a namespace must be non-empty strings without periods or NUL characters.'
+const KEY = `A key must be a string of at most ${MAX_KEY} characters.`
+const TTL = 'ttl must be a number of minutes above 0, or null.'
+
+/** Reads accept any namespace, including an empty one. */
+const namespace = z
+  .array(z.string(LABELS).check(z.regex(/^[^.\0]+$/, LABELS)), 'A namespace must be an array of strings.')
+  .check(
+    z.maxLength(MAX_LABELS, `A namespace has at most ${MAX_LABELS} labels.`),
+    z.refine(
+      (labels) => labels.join('').length <= MAX_NAMESPACE,
+      `A namespace has at most ${MAX_NAMESPACE} characters in total.`,
+    ),
+  )
+
+const namespaceOfItem = namespace.check(
+  z.minLength(1, 'An item needs a namespace of at least one label.'),
+  z.refine(
+    ([first]) => first !== 'langgraph',
+    'The first label of a namespace must not be langgraph, which is reserved.',
+  ),
+)
+
+const key = z.string(KEY).check(z.maxLength(MAX_KEY))
+
+function integer(name: string, least: number) {
+  return z.optional(z.int(`${name} must be an integer of at least ${least}.`).check(z.gte(least)))
+}
+
+const page = { limit: integer('limit', 0), offset: integer('offset', 0) }
+
+const READ = z.object({ namespace, key })
+
+const PUT = z.object({
+  namespace: namespaceOfItem,
+  key,
+  value: z.custom<object>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'The value of an item must be a JSON object.',
+  ),
+  index: z.nullish(
+    z.union([z.literal(false), z.array(z.string())], 'index must be false or an array of paths.'),
+  ),
+  ttl: z.nullish(z.number(TTL).check(z.gt(0))),
+})
+
+const SEARCH = z.object({ namespacePrefix: namespace, ...page })
+
+const LIST = z.object({
+  matchConditions: z.optional(
+    z.array(
+      z.object({
+        matchType: z.enum(['prefix', 'suffix'], {
+          error: ({ input }) => `matchType must be prefix or suffix, not ${String(input)}.`,
+        }),
+        path: namespace,
+      }),
+    ),
+  ),
+  maxDepth: integer('maxDepth', 1),
+  ...page,
+})
+
+function schemaOf(operation: GraphStoreOperation) {
+  if ('namespacePrefix' in operation) return SEARCH
+  if (!('key' in operation)) return LIST
+  return 'value' in operation && operation.value !== null ? PUT : READ
+}
+
+/** The error code of an invalid field. */
+const CODES: Readonly<Record<PropertyKey, string>> = {
+  namespace: 'invalid_namespace',
+  namespacePrefix: 'invalid_namespace',
+  path: 'invalid_namespace',
+  key: 'invalid_key',
+  value: 'invalid_value',
+}
+
+/** Validates an operation. Called for a whole batch before any operation is executed. */
+function assertOperation(operation: GraphStoreOperation): void {
+  const { error } = z.safeParse(schemaOf(operation), operation)
+  if (!error) return
+  const { message, path } = error.issues[0]!
+  const field = path.find((name) => Object.hasOwn(CODES, name))
+  throw new GraphStoreError(field === undefined ? 'invalid_argument' : CODES[field]!, message)
 }

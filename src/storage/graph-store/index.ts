@@ -1,3 +1,3 @@
-export { GraphStoreError } from './errors.ts'
 export { createGraphStore, type GraphStores, graphStoresOf } from './graph-store.ts'
 export type * from './types.ts'
+export { GraphStoreError } from './vectors.ts'

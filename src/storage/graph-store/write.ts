@@ -1,11 +1,10 @@
 import { retryOnConflict } from '../coordination/retry.ts'
 import type { Json } from '../store/store.ts'
-import { GraphStoreError } from './errors.ts'
 import { deleteItem, ITEMS, itemAt, partitionOf, putItem, putNamespace, storedItem } from './layout.ts'
 import { dropIfEmpty } from './namespaces.ts'
 import type { NamespaceItems } from './read.ts'
 import type { GraphStorePut } from './types.ts'
-import { encodeVector, textsOf, type Vectors } from './vectors.ts'
+import { encodeVector, GraphStoreError, textsOf, type Vectors } from './vectors.ts'
 
 /** The last write of each item, with values converted to JSON. */
 export function lastWrites(puts: readonly GraphStorePut[]): GraphStorePut[] {

@@ -1,10 +1,9 @@
 import { jitter, startTimer, within } from '../../core/time.ts'
 import { atMost, createKeyedSemaphore } from '../coordination/keyed-semaphore.ts'
 import type { Doc, Store } from '../store/store.ts'
-import { claimJob } from './claim.ts'
 import { COLLECTION, dueField } from './job.ts'
 import type { JobKind, JobReporter, Undelivered } from './kind.ts'
-import { startWork, type Work } from './work.ts'
+import { claimJob, startWork, type Work } from './work.ts'
 
 export interface JobRunnerOptions {
   readonly store: Store

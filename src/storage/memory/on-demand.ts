@@ -1,5 +1,5 @@
 import { nextVersion } from '../checkpointer/config.ts'
-import { type FindsNewest, NEWEST } from '../checkpointer/newest.ts'
+import { type FindsNewest, NEWEST } from '../checkpointer/newest-checkpoint.ts'
 import type { CheckpointSaver } from '../checkpointer/saver.ts'
 import type { Store } from '../store/store.ts'
 import { MEMORY } from './capabilities.ts'

@@ -1,13 +1,20 @@
 import { AgentwireError } from '../../core/errors.ts'
+import { once } from '../../core/lazy.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
-import { once } from '../once.ts'
-import type { SqlStatement } from '../sql/statement.ts'
+import type { SqlStatement } from '../sql/list-documents.ts'
 import type { Names } from './names.ts'
-import { AS_TEXT, type Connections, hostOf, type PostgresPoolClient, type Row } from './pool.ts'
-import { keepsStatements, lostStatements, nameOf } from './prepared.ts'
-import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
-import { createWrites, type WritingFunction } from './writes.ts'
+import {
+  AS_TEXT,
+  type Connections,
+  hostOf,
+  keepsStatements,
+  lostStatements,
+  nameOf,
+  type PostgresPoolClient,
+  type Row,
+} from './pool.ts'
+import { createWrites, isRetriable, isUsable, toUnavailable, type WritingFunction } from './writes.ts'
 
 export interface CallOptions {
   /**

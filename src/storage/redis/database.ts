@@ -1,11 +1,9 @@
 import { AgentwireError } from '../../core/errors.ts'
+import { once } from '../../core/lazy.ts'
 import { inTime, Late } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
-import { once } from '../once.ts'
-import type { Argument, Connection, Receive } from './connection.ts'
+import type { Argument, Connection, Receive, Script } from './connection.ts'
 import type { Keys } from './keys.ts'
-import type { Script } from './script.ts'
-import { isNoScript, toUnavailable } from './unavailable.ts'
 
 interface Call {
   readonly script: Script
@@ -189,4 +187,24 @@ async function readyInTime<T>(ms: number, signal: AbortSignal | undefined, work:
     if (error instanceof AgentwireError) throw error
     throw new UnavailableError('Redis was not ready in time.', { written: 'no', cause: error })
   }
+}
+
+/** Server errors start with a word in capitals; other errors do not. */
+const ANSWER = /^-?[A-Z][A-Z0-9]+ /
+/** Errors after which nothing was written, also inside a script's error. */
+const REFUSED =
+  /(^|-)(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|NOSCRIPT|NOAUTH|NOPERM|WRONGPASS|MOVED|ASK|TRYAGAIN|CROSSSLOT|UNKILLABLE) /
+
+function toUnavailable(error: unknown, mutates: boolean): UnavailableError {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!ANSWER.test(message)) {
+    const written = mutates ? 'unknown' : 'no'
+    return new UnavailableError('Redis did not answer.', { written, cause: error })
+  }
+  const written = mutates && !REFUSED.test(message) ? 'unknown' : 'no'
+  return new UnavailableError(`Redis refused: ${message}`, { written, cause: error })
+}
+
+function isNoScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }

@@ -1,23 +1,19 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
 import type { DurableStorage, DurableStorageOptions } from '../durable.ts'
-import { DEADLINE_MS, DURABLE_OPTIONS } from '../durable-options.ts'
-import { createDurableStorage } from '../durable-storage.ts'
-import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
+import { createDurableStorage, DEADLINE_MS, DURABLE_OPTIONS } from '../durable-storage.ts'
+import { fromClient, fromUrl, type RedisClient } from './clients.ts'
 import type { Connections } from './connection.ts'
 import { createDatabase } from './database.ts'
 import { createKeys } from './keys.ts'
-import { prepare } from './prepare.ts'
-import { reportOf } from './report.ts'
+import { prepare, reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
 import { createDirectory } from './store/directory.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
 export type * from '../durable.ts'
-export type { RedisClient } from './clients/client.ts'
-export type { IoredisClient } from './clients/ioredis.ts'
-export type { NodeRedisClient } from './clients/node-redis.ts'
+export type { IoredisClient, NodeRedisClient, RedisClient } from './clients.ts'
 
 export interface RedisStorageOptions extends DurableStorageOptions {
   /**

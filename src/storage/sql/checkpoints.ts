@@ -1,6 +1,6 @@
 import type { ListedCheckpoint } from '../checkpointer/durable-saver.ts'
 import type { CheckpointScope } from '../checkpointer/list-tuples.ts'
-import type { SqlStatement } from './statement.ts'
+import type { SqlStatement } from './list-documents.ts'
 
 /** The sort key of a checkpoint in its namespace: see `sortKeyBehind`. It is indexed. */
 export const SORT_KEY = 'coalesce(sort_key, checkpoint_id)'

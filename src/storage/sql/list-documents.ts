@@ -1,6 +1,11 @@
 import { decodeCursor, pageOffset, pageSize } from '../store/cursor.ts'
 import type { ListQuery } from '../store/store.ts'
-import type { SqlStatement } from './statement.ts'
+
+/** SQL with a `?` for each value, in the order of the values, and table names in braces. */
+export interface SqlStatement<Value> {
+  readonly text: string
+  readonly values: readonly Value[]
+}
 
 /** How a database stores `{documents}`, as `d`, and a `{fields}` row for each of their index fields. */
 export interface DocumentSchema<Value> {

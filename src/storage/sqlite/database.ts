@@ -1,9 +1,14 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { sleep } from '../../core/time.ts'
 import { closed, UnavailableError } from '../errors.ts'
-import { type Connection, createConnection, type SqliteDatabase } from './connection.ts'
+import {
+  type Connection,
+  createConnection,
+  isBusy,
+  type SqliteDatabase,
+  toUnavailable,
+} from './connection.ts'
 import { configure, isMigrated, migrate, type Synchronous } from './migrate.ts'
-import { isBusy, toUnavailable } from './unavailable.ts'
 
 interface WriteOptions {
   readonly signal?: AbortSignal | undefined

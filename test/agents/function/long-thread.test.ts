@@ -9,7 +9,7 @@ import {
   canReuseTuple,
   isImmutable,
   readOnly,
-} from '../../../src/storage/checkpointer/shared.ts'
+} from '../../../src/storage/checkpointer/config.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 import { describeStores } from '../../kit/stores.ts'
 import { input, newThread, run, stateOf } from '../run.ts'

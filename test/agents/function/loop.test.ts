@@ -10,7 +10,7 @@ import {
   type ScriptedReply,
   scriptedModel,
   toolCallsOf,
-} from '../../../src/agents/testing/index.ts'
+} from '../../../src/agents/testing.ts'
 import { createAgentEngine, defineAgent, runToolCalls, type Subagent, tool } from '../../../src/index.ts'
 import { gate } from '../../kit/wait.ts'
 

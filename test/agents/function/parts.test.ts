@@ -2,10 +2,10 @@ import { coerceMessageLikeToMessage } from '@langchain/core/messages'
 import { messagesStateReducer } from '@langchain/langgraph'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { uuid6 } from '../../../src/agents/checkpoint-config.ts'
 import { createCheckpointChain, loadCheckpoint } from '../../../src/agents/function/checkpoints.ts'
 import { derivedId } from '../../../src/agents/function/journal/journal.ts'
 import { insertAnswer, messagesOf, reduce, type State } from '../../../src/agents/function/state.ts'
-import { uuid6 } from '../../../src/agents/uuid6.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 
 const UUID6 = /^[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

@@ -2,8 +2,7 @@
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
-import type { Choices } from '../../../src/cli/create/choices.ts'
-import { exampleReader } from '../../../src/cli/create/examples.ts'
+import { type Choices, exampleReader } from '../../../src/cli/create/choices.ts'
 import { type ProjectFiles, projectOf } from '../../../src/cli/create/project.ts'
 import { ALL, nameOf } from './templates.ts'
 

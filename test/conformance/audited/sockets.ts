@@ -1,7 +1,7 @@
 import WebSocket from 'ws'
 import type { WebSocketFactory } from '../../../src/audit/index.ts'
 import { socketOf } from '../../../src/core/http/index.ts'
-import { textsOf } from '../../../src/core/http/sockets/frames.ts'
+import { textsOf } from '../../../src/core/http/sockets/native.ts'
 import type { WebHandler } from '../../../src/index.ts'
 import type { Json } from '../../kit/events.ts'
 

@@ -1,45 +1,34 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod/mini'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
-import { operation } from '../../../src/control-plane/api/operation.ts'
+import { route } from '../../../src/control-plane/api/route.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { refusal } from '../../../src/control-plane/errors.ts'
-import { noted } from '../../../src/control-plane/schema/json-schema.ts'
+import * as t from '../../../src/control-plane/wire/common.ts'
 import { UnavailableError } from '../../../src/storage/index.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 
 const ID = '0b0c7d0e-1c2f-4a5b-8c9d-0123456789ab'
 
-const uuid = noted(z.string(), { format: 'uuid' })
+const thing = t.titled('Thing', {
+  name: t.NOT_EMPTY,
+  size: z._default(t.INTEGER, 3),
+  note: t.OPT_STRING,
+  secrets: z._default(t.list(z.object({ name: t.STRING, value: t.PASSWORD })), []),
+})
 
-const thing = noted(
-  z.object({
-    name: z.string().check(z.minLength(1)),
-    size: z._default(z.int(), 3),
-    note: z.nullish(z.string()),
-    secrets: z._default(
-      z.array(z.object({ name: z.string(), value: noted(z.string(), { format: 'password' }) })),
-      [],
-    ),
+const putThing = route('PUT', '/things/:thing_id/:part', {
+  summary: 'Put Thing',
+  tag: 'Things',
+  params: z.object({ thing_id: t.UUID }),
+  query: z.object({
+    limit: t.limited(100, 20),
+    text: t.OPT_STRING,
+    ids: t.list(t.UUID, { maxItems: 2 }),
   }),
-  { title: 'Thing' },
-)
-
-const putThing = operation(
-  'PUT /things/{thing_id}/{part}',
-  'Put Thing',
-  {
-    tag: 'Things',
-    params: z.object({ thing_id: uuid }),
-    query: z.object({
-      limit: z._default(z.int().check(z.gte(1), z.lte(100)), 20),
-      text: z.nullish(z.string()),
-      ids: z.array(uuid).check(z.maxLength(2)),
-    }),
-    body: thing,
-    responses: { 201: thing },
-  },
-  async (_, { params, query, body, call }) => {
+  body: thing,
+  answers: { 201: thing },
+  run: async (_, { params, query, body, call }) => {
     expectTypeOf(params).toEqualTypeOf<{ readonly thing_id: string; readonly part: string }>()
     expectTypeOf(query.limit).toEqualTypeOf<number>()
     expectTypeOf(query.text).toEqualTypeOf<string | null | undefined>()
@@ -50,7 +39,7 @@ const putThing = operation(
     expectTypeOf(body.secrets).toEqualTypeOf<{ name: string; value: string }[]>()
     return { body: { params, query, body, caller: call.principal?.id } }
   },
-)
+})
 
 const failures: Readonly<Record<string, unknown>> = {
   refusal: refusal(409, 'There is one already.', { headers: { 'x-a': 'b' } }),
@@ -58,40 +47,37 @@ const failures: Readonly<Record<string, unknown>> = {
   bug: new Error('password'),
 }
 
-const fail = operation(
-  'GET /fail/{how}',
-  'Fail',
-  { tag: 'T', responses: { 200: z.unknown() } },
-  async (_, { params }) => {
+const fail = route('GET', '/fail/:how', {
+  summary: 'Fail',
+  tag: 'T',
+  answers: { 200: z.unknown() },
+  run: async (_, { params }) => {
     throw failures[params.how]
   },
-)
+})
 
-const remove = operation(
-  'DELETE /things/{id}',
-  'Remove',
-  { tag: 'T', responses: { 204: null } },
-  async () => ({}),
-)
+const remove = route('DELETE', '/things/:id', {
+  summary: 'Remove',
+  tag: 'T',
+  answers: { 204: null },
+  run: async () => ({}),
+})
 
-const search = operation(
-  'POST /search',
-  'Search',
-  {
-    tag: 'T',
-    body: z.object({ limit: z._default(z.int(), 5) }),
-    bodyOptional: true,
-    isPublic: true,
-    responses: { 200: z.unknown() },
-  },
-  async (_, { body, call }) => ({ body: { ...body, caller: call.principal } }),
-)
+const search = route('POST', '/search', {
+  summary: 'Search',
+  tag: 'T',
+  body: z.object({ limit: z._default(t.INTEGER, 5) }),
+  bodyOptional: true,
+  isPublic: true,
+  answers: { 200: z.unknown() },
+  run: async (_, { body, call }) => ({ body: { ...body, caller: call.principal } }),
+})
 
 const reported: { error: unknown; id: string }[] = []
 
 function api(maxBodyBytes?: number) {
   return createApi({
-    operations: [putThing, fail, remove, search],
+    operations: { below: ['/'], load: async () => [putThing, fail, remove, search] },
     context: {
       store: memoryStore(),
       onError: (error: unknown, origin: { id: string }) => reported.push({ error, ...origin }),

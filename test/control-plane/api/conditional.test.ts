@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { etagOf } from '../../../src/control-plane/api/conditional.ts'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
+import { etagOf } from '../../../src/control-plane/api/headers.ts'
 import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
@@ -10,7 +10,10 @@ import { moveRevision, openContext, removeRecord } from '../kit.ts'
 
 function open(store: Store = memoryStore()) {
   const opened = openContext(store)
-  const api = createApi({ operations: OPERATIONS, context: opened.context })
+  const api = createApi({
+    operations: { below: ['/v2'], load: async () => OPERATIONS },
+    context: opened.context,
+  })
   onTestFinished(() => api.close())
   async function call(method: string, path: string, asked: Asked = {}) {
     const { body, headers, signal } = asked

@@ -4,40 +4,30 @@ import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { documentOf, type OpenApiDocument } from '../../../src/control-plane/api/document.ts'
-import { operation } from '../../../src/control-plane/api/operation.ts'
+import { route } from '../../../src/control-plane/api/route.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
-import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
-import { noted } from '../../../src/control-plane/schema/json-schema.ts'
+import { authOperations, OPERATIONS } from '../../../src/control-plane/operations/all.ts'
+import * as t from '../../../src/control-plane/wire/common.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { validator } from '../support/validate.ts'
 
-const document = documentOf(OPERATIONS)
+const document: OpenApiDocument = documentOf(OPERATIONS)
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
 
-const thing = noted(z.object({ id: z.int() }), { title: 'Thing' })
+const thing = t.titled('Thing', { id: t.INTEGER })
 
-const getThing = operation(
-  'GET /things/{thing_id}',
-  'Get <Thing>',
-  {
-    tag: 'Things',
-    description: 'With "<script>" & more.',
-    query: z.object({ parts: z.nullish(z.array(thing)), of: z.string() }),
-    headers: { 'If-None-Match': 'Answers 304 where nothing has changed.' },
-    responses: { 200: thing, 204: null, 206: { mediaType: 'text/plain' } },
-  },
-  async (_, { params }) => ({ body: { id: params.thing_id === 'one' ? 1 : 'wrong' } }),
-)
-
-const hidden = operation(
-  'GET /hidden',
-  'Hidden',
-  { tag: 'Things', responses: { 200: thing }, isHidden: true, isPublic: true },
-  async () => ({ body: { id: 1 } }),
-)
+const getThing = route('GET', '/things/:thing_id', {
+  summary: 'Get <Thing>',
+  tag: 'Things',
+  description: 'With "<script>" & more.',
+  query: z.object({ parts: z.nullish(t.list(thing)), of: t.STRING }),
+  headers: { 'If-None-Match': 'Answers 304 where nothing has changed.' },
+  answers: { 200: thing, 204: null, 206: { mediaType: 'text/plain' } },
+  run: async (_, { params }) => ({ body: { id: params.thing_id === 'one' ? 1 : 'wrong' } }),
+})
 
 const api = createApi({
-  operations: [getThing, hidden],
+  operations: { below: ['/'], load: async () => [getThing] },
   context: { store: memoryStore() } as ControlPlaneContext,
   basePath: '/api',
   authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
@@ -57,6 +47,12 @@ test('every reference leads to a schema, and every schema is referred to', () =>
     [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!),
   )
   expect([...used].sort()).toEqual(Object.keys(document.components.schemas))
+})
+
+test('no member has a name that every object has', () => {
+  const schemas = Object.values(documentOf([...OPERATIONS, ...authOperations]).components.schemas)
+  for (const name of schemas.flatMap(({ properties }) => Object.keys(properties ?? {})))
+    expect(name in {}).toBe(false)
 })
 
 test('every schema is one of JSON Schema 2020-12', () => {
@@ -98,14 +94,26 @@ test('every parameter of a path is described, and what reads something can be re
   }
 })
 
+test('a schema that the API has no words for is refused', () => {
+  for (const schema of [z.date(), z.string(), z.array(t.STRING), z.number().check(z.multipleOf(2))]) {
+    const body = route('POST', '/other', {
+      summary: 'Other',
+      body: schema,
+      answers: { 204: null },
+      run: async () => ({}),
+    })
+    expect(() => documentOf([body])).toThrow(`The schemas of the API have no ${schema.def.type}.`)
+  }
+})
+
 test('two different schemas of one title are refused', () => {
-  const other = noted(z.object({ id: z.string() }), { title: 'Thing' })
-  const twice = operation(
-    'GET /twice',
-    'Twice',
-    { tag: 'T', responses: { 200: other, 201: thing } },
-    async () => ({}),
-  )
+  const other = t.titled('Thing', { id: t.STRING })
+  const twice = route('GET', '/twice', {
+    summary: 'Twice',
+    tag: 'T',
+    answers: { 200: other, 201: thing },
+    run: async () => ({}),
+  })
   expect(() => documentOf([twice])).toThrow('Two schemas of the API are called Thing.')
 })
 
@@ -166,7 +174,7 @@ test('a response is valid if the document has its status and its body', async ()
   await answers('GET', '/api/things/one')
   await check('GET', '/api/things/one', await getPublic('/api/things/one'))
   await expect(answers('GET', '/api/things/two?of=x')).rejects.toThrow('data/id must be integer')
-  await expect(answers('GET', '/api/hidden')).rejects.toThrow('no such operation')
+  await expect(answers('GET', '/api/elsewhere')).rejects.toThrow('no such operation')
   await expect(check('POST', '/api/things/one', new Response())).rejects.toThrow('no such operation')
   await expect(check('GET', '/api/things/one', Response.json({ id: 1 }, { status: 201 }))).rejects.toThrow(
     'no such status',

@@ -3,8 +3,8 @@ import { serve } from '../../../adapters/node.ts'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { documentOf } from '../../../src/control-plane/api/document.ts'
 import { type TokenVaultOptions, tokenVault } from '../../../src/control-plane/auth/oauth.ts'
-import { openVault } from '../../../src/control-plane/auth/token-vault.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
+import { openVault } from '../../../src/control-plane/handler.ts'
 import { authOperations } from '../../../src/control-plane/operations/all.ts'
 import { createSecretBox } from '../../../src/control-plane/secrets/secret-box.ts'
 import type { Store } from '../../../src/storage/index.ts'
@@ -44,7 +44,7 @@ export async function plane({
   const auth = openVault(tokenVault({ allowLoopback: true, ...options }), { store, secrets, onError, now })
   const context = { store, secrets, auth, onError, now } as unknown as ControlPlaneContext
   const api = createApi({
-    operations: authOperations,
+    operations: { below: ['/v2'], load: async () => authOperations },
     context,
     basePath: '/api-host',
     onClose: () => auth.close(),

@@ -362,7 +362,7 @@ test('an app that was installed is told so without any credentials', async () =>
 
 test('without the option every operation answers that the service is not enabled', async () => {
   const api = createApi({
-    operations: authOperations,
+    operations: { below: ['/v2'], load: async () => authOperations },
     context: { auth: undefined, onError() {} } as unknown as ControlPlaneContext,
   })
   for (const path of [

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
-import { type BuildOptions, buildSource } from '../../../src/control-plane/deployers/process/build.ts'
-import { splitCommand } from '../../../src/control-plane/deployers/process/command-line.ts'
+import {
+  type BuildOptions,
+  buildSource,
+  splitCommand,
+} from '../../../src/control-plane/deployers/process/build.ts'
 
 let folder: string
 beforeEach(async () => {

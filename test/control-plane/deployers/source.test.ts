@@ -24,7 +24,7 @@ import {
   type PhaseContext,
 } from '../../../src/control-plane/deployers/deployer.ts'
 import { dirsOf, removeFolder } from '../../../src/control-plane/deployers/process/dirs.ts'
-import { readAllowed } from '../../../src/control-plane/deployers/process/source/repository.ts'
+import { readAllowed } from '../../../src/control-plane/deployers/process/source/git.ts'
 import {
   DEFAULT_LIMITS,
   fetchSource,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
-import { type EventPage, mergePages } from '../../../src/control-plane/events/pages.ts'
+import { type EventPage, mergePages } from '../../../src/control-plane/events/stream.ts'
 import { streamEvents } from '../../../src/control-plane/operations/events.ts'
 import { STORES } from '../../jobs/runners.ts'
 import { eventually } from '../../kit/wait.ts'

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createLogs } from '../../../src/control-plane/logs/create-logs.ts'
-import { createLineLog } from '../../../src/control-plane/logs/line-log.ts'
 import type { LogPlace } from '../../../src/control-plane/logs/logs.ts'
 import { maskSecrets } from '../../../src/control-plane/secrets/mask.ts'
+import { createLineLog } from '../../../src/control-plane/worker/context.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 
 const PLACE: LogPlace = { type: 'build', deploymentId: 'd1', revisionId: 'r1' }

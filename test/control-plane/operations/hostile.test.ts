@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { documentOf } from '../../../src/control-plane/api/document.ts'
 import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../../src/control-plane/schema/json-schema.ts'
+import type { JsonSchema } from '../support/check-value.ts'
 import { created, GITHUB, serve } from '../support/served.ts'
 
+const document = documentOf(OPERATIONS)
+
 /** Values that are often right for the schema, and often nearly. */
-function valuesOf(schema: JsonSchema): fc.Arbitrary<unknown> {
+function valuesOf({ $ref, ...own }: JsonSchema & { readonly $ref?: string }): fc.Arbitrary<unknown> {
+  const schema = $ref ? (document.components.schemas[$ref.split('/').at(-1)!] as JsonSchema) : own
   const odd = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom(null, '', '0', -1, 1e308, '../..', '__proto__', '\0', '\ud800'),
@@ -14,7 +18,7 @@ function valuesOf(schema: JsonSchema): fc.Arbitrary<unknown> {
 }
 
 function fitting(schema: JsonSchema): fc.Arbitrary<unknown> {
-  if (schema.anyOf) return fc.option(valuesOf(schema.anyOf[0]))
+  if (schema.anyOf) return fc.option(valuesOf(schema.anyOf[0]!))
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.format === 'uuid') return fc.uuid()
@@ -37,9 +41,12 @@ function fitting(schema: JsonSchema): fc.Arbitrary<unknown> {
 const segment = fc.webSegment().filter((text) => !/^\.{1,2}$/.test(text))
 
 /** All but streams, which do not end. */
-const targets = OPERATIONS.filter(({ responses }) =>
-  Object.values(responses).every((response) => response === null || !('mediaType' in response)),
-)
+const targets = OPERATIONS.filter(({ answers }) =>
+  Object.values(answers).every((answer) => answer === null || !('mediaType' in answer)),
+).map(({ method, path: pattern }) => {
+  const path = pattern.replaceAll(/:(\w+)/g, '{$1}')
+  return { method, path, ...document.paths[path]![method.toLowerCase()]! }
+})
 
 test('no request makes the server fail, whatever it has, and every answer is in the document', async () => {
   const served = serve()
@@ -57,19 +64,26 @@ test('no request makes the server fail, whatever it has, and every answer is in 
         ),
       query: fc.record(
         Object.fromEntries(
-          Object.entries(spec.query ? jsonSchemaOf(spec.query).properties! : {}).map(([name, member]) => [
-            name,
-            valuesOf(member),
-          ]),
+          (spec.parameters ?? []).flatMap(({ in: place, name, schema }) =>
+            place === 'query' ? [[name, valuesOf(schema as JsonSchema)]] : [],
+          ),
         ),
         { requiredKeys: [] },
       ),
-      body: spec.body ? valuesOf(jsonSchemaOf(spec.body)) : fc.constant(undefined),
+      body: spec.requestBody
+        ? valuesOf(spec.requestBody.content['application/json']!.schema as JsonSchema)
+        : fc.constant(undefined),
     }),
   )
   await fc.assert(
     fc.asyncProperty(requests, async ({ method, path, query, body }) => {
-      const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+      const search = new URLSearchParams(
+        Object.entries(query).map(([name, value]) => [
+          name,
+          // An object has a text even if it has a field `toString`.
+          typeof value === 'string' ? value : JSON.stringify(value),
+        ]),
+      )
       // A request with a failure of the server throws in `ask`.
       const { status } = await served.ask(method, `${path}?${search}`, body)
       expect(status).toBeLessThan(500)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { presentLine } from '../../../src/control-plane/present/log.ts'
+import { presentLine } from '../../../src/control-plane/present.ts'
 
 test('a line of no revision is answered with none, and not with an empty id', () => {
   const line = { id: '1', at: 0, level: 'INFO', message: 'stopped' } as const

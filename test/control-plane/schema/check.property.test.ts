@@ -2,13 +2,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonSchema } from '../../../src/control-plane/schema/json-schema.ts'
-import type { Problem } from '../../../src/control-plane/schema/problem.ts'
+import type { Problem } from '../../../src/control-plane/wire/problems.ts'
 import { anyCharacter } from '../../kit/arbitraries.ts'
 import { runs } from '../../kit/runs.ts'
-import { checkValue } from '../support/check-value.ts'
+import { checkValue, type JsonSchema } from '../support/check-value.ts'
 
 const NAMES = ['a', 'b', '__proto__', 'constructor', 'toString']
+/** No object of the API declares a member with a name of Object.prototype: see document.test.ts. */
+const DECLARED = ['a', 'b', 'c']
 const name = fc.constantFrom(...NAMES)
 
 const bounds = (lower: string, upper: string, max: number) =>
@@ -29,7 +30,6 @@ const { schema } = fc.letrec<{ schema: JsonSchema; one: JsonSchema }>((tie) => (
     fc.constantFrom<JsonSchema>(
       {},
       { type: 'boolean' },
-      { type: 'null' },
       { type: 'string', format: 'uuid' },
       { type: 'string', format: 'date-time' },
       { type: 'string', format: 'password' },
@@ -45,7 +45,7 @@ const { schema } = fc.letrec<{ schema: JsonSchema; one: JsonSchema }>((tie) => (
       .tuple(tie('schema'), bounds('minItems', 'maxItems', 3))
       .map(([items, more]): JsonSchema => ({ type: 'array', items, ...more })),
     tie('schema').map((additionalProperties): JsonSchema => ({ type: 'object', additionalProperties })),
-    fc.tuple(fc.dictionary(name, tie('schema')), fc.subarray(NAMES)).map(
+    fc.tuple(fc.dictionary(fc.constantFrom(...DECLARED), tie('schema')), fc.subarray(DECLARED)).map(
       ([properties, required]): JsonSchema => ({
         type: 'object',
         properties,
@@ -90,7 +90,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 
 /** A value that is more or less what a schema asks for, so that not only refusals are tried. */
 function near(one: JsonSchema): fc.Arbitrary<unknown> {
-  if (one.anyOf) return fc.oneof(fc.constant(null), near(one.anyOf[0]))
+  if (one.anyOf) return fc.oneof(fc.constant(null), near(one.anyOf[0]!))
   if (one.type === 'array') return fc.array(near(one.items ?? {}), { maxLength: one.maxItems ?? 3 })
   if (one.type === 'object') {
     const members = Object.entries(one.properties ?? {}).map(([key, member]) =>

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
-import { jsonSchemaOf } from '../../../src/control-plane/schema/json-schema.ts'
-import { checkValue } from '../support/check-value.ts'
+import { checkValue, read } from '../support/check-value.ts'
 
 /** Processor time in milliseconds. What is quadratic takes many seconds. */
 const BUDGET = 1_500
@@ -27,19 +26,19 @@ test.each(['0x', '.x', '0.0x', '0e0x', ' x', '-x'])(
 )
 
 const bodies = OPERATIONS.flatMap(({ method, path, body }) =>
-  body ? [[`${method} ${path}`, jsonSchemaOf(body)] as const] : [],
+  body ? [[`${method} ${path}`, body] as const] : [],
 )
 const FIELDS = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`k${at}`, '0']))
 
 /** Counted, and not timed: no busy machine changes it. */
 test.each(bodies)('%s: the fields of a body of 300,000 unknown ones are read at most once', (_, schema) => {
-  let read = 0
+  let count = 0
   const body = new Proxy(FIELDS, {
     get(fields, name) {
-      if (Object.hasOwn(fields, name)) read++
+      if (Object.hasOwn(fields, name)) count++
       return Reflect.get(fields, name)
     },
   })
-  checkValue(schema, body, ['body'])
-  expect(read).toBeLessThanOrEqual(300_000)
+  read(schema, body, ['body'])
+  expect(count).toBeLessThanOrEqual(300_000)
 })

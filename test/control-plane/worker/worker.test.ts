@@ -337,12 +337,12 @@ test('a server whose deployment another process has taken is stopped here', asyn
   const store = memoryStore()
   const dead = mortalStore(store)
   const deployer = scriptedDeployer({ isHost: true })
-  const one = openHouse(deployer, dead.store, { leaseMs: 60 })
+  const one = openHouse(deployer, dead.store, { leaseMs: 1_000 })
   const { id, latestRevisionId } = await one.deployments.create(newDeployment(), REVISION)
   await expect.poll(() => statusOf(one, id)).toBe('DEPLOYED')
   dead.die()
   const second = scriptedDeployer({ isHost: true })
-  const other = open(second, store, { leaseMs: 60 })
+  const other = open(second, store, { leaseMs: 1_000 })
   await expect
     .poll(async () => {
       other.worker.wake()

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { toolCallsOf } from '../../../src/agents/testing/index.ts'
+import { toolCallsOf } from '../../../src/agents/testing.ts'
 import { createAgentEngine, defineAgent, tool } from '../../../src/index.ts'
 import type { Model } from '../../../src/models/formats/models.ts'
 import type { Said } from './provider.ts'

@@ -17,7 +17,7 @@ import {
   vercelTarget,
 } from '../../../src/models/formats/index.ts'
 import { convertModelCall } from '../../../src/models/tracing/convert/convert.ts'
-import { platformTarget } from '../../../src/models/tracing/convert/platform.ts'
+import { platformTarget } from '../../../src/models/tracing/convert/formats.ts'
 import { formats } from '../examples.ts'
 import { frozen, viaJson, whole } from '../helpers.ts'
 

@@ -1,5 +1,5 @@
-import { cronJobs } from '../../../src/faces/rest/crons/crons.ts'
 import { startCronRun } from '../../../src/faces/rest/crons/start.ts'
+import { cronJobs } from '../../../src/faces/rest/face.ts'
 import { createWebhooks } from '../../../src/faces/rest/runs/webhooks.ts'
 import { createAgentEngine, defineAgent } from '../../../src/index.ts'
 import { createJobs } from '../../../src/storage/jobs/jobs.ts'

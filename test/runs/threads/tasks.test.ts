@@ -491,7 +491,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect([undefined, 'no_such_thread']).toContain(await waits)
     expect(await task(asking)).toBeUndefined()
     expect(await listAnswers(engine, { assistantId: 'obeys', limit: 10 })).toEqual({ tasks: [], total: 0 })
-    expect((await internalsOf(engine).store.list('tasks')).docs).toEqual([])
+    expect((await internalsOf(engine).store.list('answers')).docs).toEqual([])
   })
 
   test('a task outlives the events of its thread', async () => {
@@ -626,7 +626,7 @@ test.each(STORES)(
       const made: string[] = []
       const over = new Map<string, AnswerRecord>()
       const look = async () => {
-        for (const { value } of (await store.list('tasks', { partition: threadId })).docs) {
+        for (const { value } of (await store.list('answers', { partition: threadId })).docs) {
           const task = value as unknown as AnswerRecord
           if (over.has(task.taskId)) expect(task).toEqual(over.get(task.taskId))
           if (ENDED.includes(task.state)) over.set(task.taskId, task)
@@ -678,7 +678,7 @@ test.each(STORES)(
       }
       await look()
       const last = await thread()
-      const tasks = (await store.list('tasks', { partition: threadId })).docs.map(
+      const tasks = (await store.list('answers', { partition: threadId })).docs.map(
         ({ value }) => value as unknown as AnswerRecord,
       )
       for (const task of tasks) {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { postgresStorage } from '../../../src/storage/postgres/postgres.ts'
-import { createPresence } from '../../../src/storage/postgres/store/presence.ts'
+import { createPresence } from '../../../src/storage/postgres/store/notifier.ts'
 import type { Op } from '../../../src/storage/store/store.ts'
 import { hasPostgres, query, sharedPostgres } from '../../kit/postgres-server.ts'
 

@@ -1,7 +1,7 @@
 import Redis from 'ioredis'
 import { redisStorage } from '../../../src/storage/redis/redis.ts'
+import { LEAVE } from '../../../src/storage/redis/store/directory.ts'
 import { COMMIT } from '../../../src/storage/redis/store/scripts-commit.ts'
-import { LEAVE } from '../../../src/storage/redis/store/scripts-directory.ts'
 import type { Op } from '../../../src/storage/store/store.ts'
 
 /** Puts documents and is killed around its next commit: before it, or after it and before the directory is told. */

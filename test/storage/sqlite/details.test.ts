@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { ConflictError } from '../../../src/storage/errors.ts'
-import { type Connection, createConnection } from '../../../src/storage/sqlite/connection.ts'
-import { openFile } from '../../../src/storage/sqlite/open.ts'
+import {
+  type Connection,
+  createConnection,
+  isBusy,
+  toUnavailable,
+} from '../../../src/storage/sqlite/connection.ts'
+import { openFile } from '../../../src/storage/sqlite/report.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
-import { readLog } from '../../../src/storage/sqlite/store/read.ts'
-import { isBusy, toUnavailable } from '../../../src/storage/sqlite/unavailable.ts'
+import { readLog } from '../../../src/storage/sqlite/store/store.ts'
 import type { Op } from '../../../src/storage/store/store.ts'
 import { temporaryFiles } from './file.ts'
 

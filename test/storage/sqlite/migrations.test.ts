@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { migrations } from '../../../src/storage/sqlite/migrations.ts'
+import { migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
 import { temporaryFiles } from './file.ts'
 import { startPeer } from './peer.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { type SocketSession, socketOf } from '../../../src/core/http/index.ts'
-import { textFrame, textsOf } from '../../../src/core/http/sockets/frames.ts'
+import { textFrame, textsOf } from '../../../src/core/http/sockets/native.ts'
 import { createAgentServer, defineAgent, type WebHandler } from '../../../src/index.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 import type { Json } from '../../kit/events.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type SocketSession, socketOf } from '../../../src/core/http/index.ts'
-import { textsOf } from '../../../src/core/http/sockets/frames.ts'
+import { textsOf } from '../../../src/core/http/sockets/native.ts'
 import { createAgentServer } from '../../../src/index.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { isTerminal, type Json, type WireEvent } from '../../kit/events.ts'

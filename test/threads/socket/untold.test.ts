@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { textFrame } from '../../../src/core/http/sockets/frames.ts'
-import { upgrading } from '../../../src/core/http/sockets/native.ts'
+import { textFrame, upgrading } from '../../../src/core/http/sockets/native.ts'
 import { type SocketPeer, type SocketSession, socketResponse } from '../../../src/core/http/sockets/socket.ts'
 
 /** What a session is given on Workers, whose socket is `socket`. */

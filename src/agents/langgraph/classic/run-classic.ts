@@ -1,9 +1,15 @@
 import type { StreamModesRun } from '../../agent.ts'
 import { toJson } from '../../to-json.ts'
-import type { ClassicOptions, EngineEvent, Graph, GraphChunk, RunOptions } from '../graph.ts'
-import { outsideAnyRun } from '../outside-any-run.ts'
-import { createCallWatch } from './calls.ts'
+import {
+  type ClassicOptions,
+  type EngineEvent,
+  type Graph,
+  type GraphChunk,
+  outsideAnyRun,
+  type RunOptions,
+} from '../graph.ts'
 import { createChunkReader } from './chunks.ts'
+import { createCallWatch } from './messages.ts'
 
 const PROTOCOL_MODES = ['values', 'updates', 'messages', 'tools', 'custom', 'tasks']
 

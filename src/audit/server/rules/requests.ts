@@ -1,5 +1,5 @@
 import { equal, hold } from '../../check.ts'
-import { CSRF, rfc } from '../../sources.ts'
+import { CSRF, rfc } from '../../rules.ts'
 import type { AuditContext, Sent } from '../context.ts'
 import { at } from '../events.ts'
 import { type Checks, rules, rulesOf } from '../rule.ts'

@@ -1,9 +1,8 @@
 import { equal, hold } from '../../check.ts'
-import { sse } from '../../sources.ts'
+import { sse } from '../../rules.ts'
 import { at, dataOf, idsOf, isAtRoot, rootStates, sentOf } from '../events.ts'
-import { agree, resumes, unrepeated } from '../expect.ts'
+import { agree, isEnvelope, resumes, unrepeated } from '../expect.ts'
 import { type Checks, protocol, REACT, rules, rulesOf, SCHEMA, STREAM_CLIENT } from '../rule.ts'
-import { isEnvelope } from '../shapes.ts'
 
 const { must, should } = rules(protocol('ssehttp'))
 

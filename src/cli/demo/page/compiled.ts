@@ -6,5 +6,5 @@ export interface CompiledChat {
   readonly styleHash: string
 }
 
-/** Undefined in the sources: pages.config.ts puts the compiled page here in builds and tests. */
+/** Undefined in the sources: .ci/pages.ts puts the compiled page here in builds and tests. */
 export const CHAT: CompiledChat | undefined = undefined

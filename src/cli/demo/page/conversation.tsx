@@ -1,7 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { type AgentClient, useAgentStream } from '../../../clients/react/index.ts'
-import { AGENTS, type ShownAgent } from '../shown.ts'
-import { Message, type ShownMessage } from './message.tsx'
+import { AGENTS, type DemoAgent } from '../hints.ts'
+import { Markdown } from './markdown.tsx'
 import { inWords, Question } from './question.tsx'
 
 interface ConversationProps {
@@ -9,8 +9,8 @@ interface ConversationProps {
   readonly threadId: string | undefined
   readonly onThreadId: (threadId: string) => void
   /** The agent of a new chat. */
-  readonly agent: ShownAgent
-  readonly onAgent: (agent: ShownAgent) => void
+  readonly agent: DemoAgent
+  readonly onAgent: (agent: DemoAgent) => void
 }
 
 /** The messages of a thread, the questions of its agent, and a field to write in. */
@@ -50,8 +50,8 @@ export function Conversation({ client, threadId, onThreadId, agent, onAgent }: C
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface HintsProps {
-  readonly agent: ShownAgent
-  readonly onAgent: (agent: ShownAgent) => void
+  readonly agent: DemoAgent
+  readonly onAgent: (agent: DemoAgent) => void
   readonly onChoose: (text: string) => void
 }
 
@@ -130,4 +130,54 @@ function useEnd() {
     if (isAtEnd.current) part.current!.scrollTop = part.current!.scrollHeight
   })
   return part
+}
+
+/** What the page shows of a message. */
+interface ShownMessage {
+  readonly id?: string | undefined
+  readonly type: string
+  readonly text: string
+  /** The call that a tool's message answers. */
+  readonly tool_call_id?: string
+  readonly status?: string
+  readonly tool_calls?: readonly {
+    readonly id?: string
+    readonly name: string
+    readonly args: unknown
+  }[]
+}
+
+interface MessageProps {
+  readonly message: ShownMessage
+  /** The thread, which has the results of the calls. */
+  readonly all: readonly ShownMessage[]
+}
+
+/** A message with its tool calls. A tool's message is shown with the call that it answers. */
+function Message({ message, all }: MessageProps) {
+  const { type, text, tool_calls: calls = [] } = message
+  if (type === 'tool') return null
+  if (type === 'human') return <article className="human">{text}</article>
+  return (
+    <article className="ai">
+      <Markdown text={text} />
+      {calls.map(({ id, name, args }) => {
+        const result = all.find((one) => one.tool_call_id === id)
+        return (
+          <details key={id}>
+            <summary>
+              <code>{name}</code> {stateOf(result)}
+            </summary>
+            <pre>{JSON.stringify(args, undefined, 2)}</pre>
+            {result && <pre>{result.text}</pre>}
+          </details>
+        )
+      })}
+    </article>
+  )
+}
+
+function stateOf(result: ShownMessage | undefined): string {
+  if (result === undefined) return 'called'
+  return result.status === 'error' ? 'failed' : 'done'
 }

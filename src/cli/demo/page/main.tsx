@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createAgentClient, useOpenThread, useReachable, useThreads } from '../../../clients/react/index.ts'
-import { AGENTS, type ShownAgent } from '../shown.ts'
+import { AGENTS, type DemoAgent } from '../hints.ts'
 import { Conversation } from './conversation.tsx'
 
 /** The page is at the root of the agents' server. */
@@ -12,7 +12,7 @@ function App() {
   const { threadId, key, open, openNew, onThreadId } = useOpenThread()
   const { entries, isLoaded, error } = useThreads(client)
   const isReachable = useReachable(client)
-  const [agent, setAgent] = useState<ShownAgent>(AGENTS[0])
+  const [agent, setAgent] = useState<DemoAgent>(AGENTS[0])
   return (
     <div className="app">
       <nav aria-label="Conversations">

@@ -1,13 +1,11 @@
-import { refusal } from '../../errors.ts'
-import { connectionsOf } from '../connections.ts'
-import { noToken } from '../errors.ts'
-import { providerFor } from '../providers/lookup.ts'
+import { noToken, refusal } from '../../errors.ts'
+import { providerFor } from '../providers/endpoints.ts'
 import type { ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthContext, Authenticated, AuthenticateRequest, CallerContext, Token } from '../service.ts'
 import { userKeyOf, userPartition } from '../stored.ts'
 import { usableToken } from '../tokens/refresh.ts'
 import { loadWorkspaceToken } from '../tokens/removal.ts'
-import { openToken, tokensOf } from '../tokens/tokens.ts'
+import { connectionsOf, openToken, tokensOf } from '../tokens/tokens.ts'
 import { beginFlow } from './begin.ts'
 
 /** Returns a user's token, refreshed if necessary, or starts a sign-in. */

@@ -1,10 +1,10 @@
 import { uuid7 } from '../../../core/ids.ts'
 import { refusal } from '../../errors.ts'
+import type { SecretBox } from '../../secrets/secret-box.ts'
 import { callbackUrl, endpointsOf } from '../providers/endpoints.ts'
 import type { FlowRecord, ProviderRecord } from '../records.ts'
 import type { AuthContext, Authenticated, AuthenticateRequest } from '../service.ts'
 import { FLOWS, put, userPartition } from '../stored.ts'
-import { authIdOf, flowContext, signState } from './state.ts'
 
 /** How long a user has to sign in, in milliseconds. */
 const FLOW_MS = 10 * 60_000
@@ -14,8 +14,7 @@ const KEPT_MS = 60 * 60_000
 
 export const putFlow = (flow: FlowRecord) => put(FLOWS, flow.id, flow, { ttlMs: KEPT_MS })
 
-export interface BeginRequest
-  extends Pick<AuthenticateRequest, 'scopes' | 'isDefault' | 'agentId' | 'redirectUri'> {
+interface BeginRequest extends Pick<AuthenticateRequest, 'scopes' | 'isDefault' | 'agentId' | 'redirectUri'> {
   readonly userKey: string
   readonly owner: string | null
   readonly user: string | null
@@ -93,3 +92,45 @@ function redirectUriOf(provider: ProviderRecord, { redirectUri, baseUrl }: Begin
   if (allowed.includes(redirectUri)) return redirectUri
   throw refusal(400, 'redirect_uri is not one of the allowed_redirect_uris of this provider.')
 }
+
+/**
+ * A flow's name for `wait`: its user's key, which determines the partition, and its id. It reveals neither
+ * the tenant nor the user, and only works for callers that may wait for the flow.
+ */
+interface FlowName {
+  readonly userKey: string
+  readonly flowId: string
+}
+
+const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
+
+const authIdOf = ({ userKey, flowId }: FlowName): string => `${userKey}.${flowId}`
+
+/** Undefined for an invalid `auth_id`. */
+export function parseAuthId(text: string): FlowName | undefined {
+  const [, userKey, flowId] = new RegExp(`^(${UUID})\\.(${UUID})$`).exec(text) ?? []
+  return userKey !== undefined && flowId !== undefined ? { userKey, flowId } : undefined
+}
+
+/** The `state` of an authorization request: the flow with a signature that is valid for one provider. */
+async function signState(secrets: SecretBox, name: FlowName, providerId: string): Promise<string> {
+  const authId = authIdOf(name)
+  return `${authId}.${await secrets.sign(signed(authId, providerId))}`
+}
+
+/** Undefined unless this control plane has signed it for this provider. */
+export async function verifyState(
+  secrets: SecretBox,
+  state: string,
+  providerId: string,
+): Promise<FlowName | undefined> {
+  const at = state.lastIndexOf('.')
+  const authId = state.slice(0, Math.max(at, 0))
+  const name = parseAuthId(authId)
+  return name && (await secrets.verify(signed(authId, providerId), state.slice(at + 1))) ? name : undefined
+}
+
+const signed = (authId: string, providerId: string): string => `oauth-state:${authId}:${providerId}`
+
+/** The context that a flow's secrets are bound to. */
+export const flowContext = (flowId: string): string => `oauth-flow:${flowId}`

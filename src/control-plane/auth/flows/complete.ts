@@ -1,14 +1,13 @@
 import { uuid7 } from '../../../core/ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
-import { refusal } from '../../errors.ts'
+import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { ProviderError } from '../errors.ts'
 import type { Grant, ProviderAnswer } from '../oauth-client.ts'
-import { endpointsOf } from '../providers/endpoints.ts'
-import { clientSecretOf, providerFor } from '../providers/lookup.ts'
+import { clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
 import type { FlowRecord, TokenRecord } from '../records.ts'
 import type { AuthCaller, AuthContext } from '../service.ts'
 import {
+  eventOp,
   FLOWS,
   load,
   put,
@@ -19,11 +18,9 @@ import {
   userPartition,
   WORKSPACE_TOKENS,
 } from '../stored.ts'
-import { eventOp } from '../tokens/events.ts'
 import { SLACK } from '../tokens/removal.ts'
 import { expiryOf, makeDefault, putToken, sealToken } from '../tokens/tokens.ts'
-import { putFlow } from './begin.ts'
-import { flowContext, verifyState } from './state.ts'
+import { flowContext, putFlow, verifyState } from './begin.ts'
 
 /** Whether a caller may complete a sign-in and receive its token. */
 export const isParty = (flow: FlowRecord, { owner, id }: AuthCaller): boolean =>

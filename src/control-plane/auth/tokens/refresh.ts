@@ -1,14 +1,11 @@
 import { watchChanges } from '../../../storage/coordination/changes.ts'
 import { ConflictError } from '../../../storage/index.ts'
-import { refusal } from '../../errors.ts'
+import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { ProviderError } from '../errors.ts'
-import { endpointsOf } from '../providers/endpoints.ts'
-import { clientSecretOf } from '../providers/lookup.ts'
+import { clientSecretOf, endpointsOf } from '../providers/endpoints.ts'
 import type { ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthContext } from '../service.ts'
-import { load, type Stored, TOKENS, unchanged } from '../stored.ts'
-import { eventOp } from './events.ts'
+import { eventOp, load, type Stored, TOKENS, unchanged } from '../stored.ts'
 import { expiryOf, openToken, putToken, sealToken } from './tokens.ts'
 
 /** A token is refreshed this long before it expires, so that it outlives its request. In milliseconds. */

@@ -1,13 +1,19 @@
 import { HttpError, reportError } from '../../../core/http/index.ts'
-import { refusal } from '../../errors.ts'
+import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { ProviderError } from '../errors.ts'
-import { checkEndpoint, endpointsOf } from '../providers/endpoints.ts'
-import { clientSecretOf, providerFor } from '../providers/lookup.ts'
+import { checkEndpoint, clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthContext, CallerContext } from '../service.ts'
-import { CONNECTIONS, load, loadAll, TOKENS, unchanged, WORKSPACE_TOKENS } from '../stored.ts'
-import { type EventDetails, eventOp } from './events.ts'
+import {
+  CONNECTIONS,
+  type EventDetails,
+  eventOp,
+  load,
+  loadAll,
+  TOKENS,
+  unchanged,
+  WORKSPACE_TOKENS,
+} from '../stored.ts'
 import { clearDefault, findToken, listTokens, loadDefault, openToken } from './tokens.ts'
 
 /** Revokes one of the caller's tokens at its provider and removes it. */

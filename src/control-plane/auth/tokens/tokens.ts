@@ -1,16 +1,25 @@
 import type * as z from 'zod/mini'
 import { uuid7 } from '../../../core/ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
+import { noToken, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import type { Given } from '../../wire/names.ts'
-import type { IMPORT_TOKEN, PATCH_TOKEN } from '../../wire/tokens.ts'
-import { noToken } from '../errors.ts'
-import { endpointsOf } from '../providers/endpoints.ts'
-import { providerFor } from '../providers/lookup.ts'
-import type { TokenEventRecord, TokenRecord } from '../records.ts'
-import type { AuthContext, CallerContext, Token } from '../service.ts'
-import { DEFAULTS, EVENTS, load, loadAll, put, type Stored, TOKENS, unchanged } from '../stored.ts'
-import { eventOp } from './events.ts'
+import type { IMPORT_TOKEN, PATCH_TOKEN } from '../../wire/auth.ts'
+import type { Given } from '../../wire/common.ts'
+import { endpointsOf, providerFor } from '../providers/endpoints.ts'
+import type { ConnectionRecord, TokenEventRecord, TokenRecord } from '../records.ts'
+import type { AuthContext, CallerContext, Connection, Token } from '../service.ts'
+import {
+  CONNECTIONS,
+  DEFAULTS,
+  EVENTS,
+  eventOp,
+  load,
+  loadAll,
+  put,
+  type Stored,
+  TOKENS,
+  unchanged,
+} from '../stored.ts'
 
 /** The caller's own tokens, oldest first: all, or those for one provider. */
 export async function listTokens(
@@ -165,3 +174,54 @@ export async function openToken({ secrets }: AuthContext, token: TokenRecord) {
   )
   return { accessToken, refreshToken }
 }
+
+/** Which of the caller's tokens an agent uses, oldest first. */
+export async function listConnections(
+  { store, partition }: CallerContext,
+  agentId: string,
+): Promise<readonly Connection[]> {
+  const [connections, tokens] = await Promise.all([
+    connectionsOf(store, partition, agentId),
+    tokensOf(store, partition),
+  ])
+  // Ids increase with time.
+  return connections.flatMap((record): Connection[] => {
+    const token = tokens.find((one) => one.record.id === record.tokenId)?.record
+    return token ? [{ record, token }] : []
+  })
+}
+
+export const connect = (context: CallerContext, agentId: string, tokenId: string): Promise<Connection> =>
+  retryConflicts(async () => {
+    const { store, partition, now } = context
+    const token = await findToken(context, tokenId)
+    const connections = await connectionsOf(store, partition, agentId)
+    const known = connections.find((record) => record.tokenId === tokenId)
+    if (known) return { record: known, token: token.record }
+    const at = now()
+    const record = { id: uuid7(at), agentId, tokenId, createdBy: context.id, createdAt: at }
+    await store.commit(partition, {
+      guards: [unchanged(TOKENS, token)],
+      ops: [put(CONNECTIONS, record.id, record)],
+    })
+    return { record, token: token.record }
+  })
+
+export async function disconnect(
+  { store, partition }: CallerContext,
+  agentId: string,
+  connectionId: string,
+): Promise<void> {
+  const found = await load<ConnectionRecord>(store, partition, CONNECTIONS, connectionId)
+  if (found?.record.agentId !== agentId) throw refusal(404, `Connection ID ${connectionId} not found.`)
+  await store.commit(partition, { ops: [{ op: 'delete', collection: CONNECTIONS, id: connectionId }] })
+}
+
+export const connectionsOf = async (
+  store: Store,
+  partition: string,
+  agentId: string,
+): Promise<readonly ConnectionRecord[]> =>
+  (await loadAll<ConnectionRecord>(store, CONNECTIONS, { partition }))
+    .map(({ record }) => record)
+    .filter((record) => record.agentId === agentId)

@@ -15,12 +15,16 @@ import {
   type PhaseContext,
   type Running,
 } from '../deployer.ts'
-import { COMMAND_DEPLOYER_OPTIONS, type CommandDeployerOptions, type CommandPhase } from './options.ts'
-import { createRunner } from './run-phase.ts'
+import {
+  COMMAND_DEPLOYER_OPTIONS,
+  type CommandDeployerOptions,
+  type CommandPhase,
+  createRunner,
+} from './run-phase.ts'
 
 export type { Deployer } from '../deployer.ts'
 export { DeployError } from '../deployer.ts'
-export type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
+export type { CommandDeployerOptions, CommandPhase, Program } from './run-phase.ts'
 
 /**
  * Deploys with your own programs: one for each phase, started without a shell. Each reads one JSON object

@@ -1,8 +1,8 @@
 import { pause } from '../../../core/time.ts'
 import { DeployError, type LogLevel } from '../deployer.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
-import { containersOf } from './pods.ts'
 import { AGENT_CONTAINER } from './resource-spec.ts'
+import { containersOf } from './rollout.ts'
 
 export interface Followed {
   readonly api: KubernetesApi

@@ -1,5 +1,4 @@
-import { isoTime } from '../../present/present.ts'
-import type { StatusEvent } from '../../records/status-event.ts'
+import type { StatusEvent } from '../../records/stored.ts'
 
 /** The webhook events, by the new status. Within one millisecond they are sent in this order. */
 export const WEBHOOK_EVENT_TYPES = [
@@ -42,5 +41,5 @@ export const payloadOf = (event: StatusEvent): string =>
     revision_id: event.revisionId ?? null,
     status: event.status,
     reason: event.reason ?? null,
-    at: isoTime(event.at),
+    at: new Date(event.at).toISOString(),
   })

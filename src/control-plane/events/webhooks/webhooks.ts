@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from '../../../core/bytes.ts'
 import { checkUrl } from '../../../core/egress/check-url.ts'
 import { createDelivery, type DeliveryOptions } from '../../../core/egress/delivery.ts'
 import { DeliveryError } from '../../../core/egress/errors.ts'
@@ -8,12 +9,10 @@ import { startTimer } from '../../../core/time.ts'
 import type { Json, Op, Store } from '../../../storage/index.ts'
 import { putJobOp } from '../../../storage/jobs/job.ts'
 import { createJobs, type JobsOptions } from '../../../storage/jobs/jobs.ts'
-import type { JobHandler, JobTools } from '../../../storage/jobs/kind.ts'
-import { RETRY_FOR_A_DAY } from '../../../storage/jobs/retry-rule.ts'
-import type { OpsOf, StatusEvent } from '../../records/status-event.ts'
+import { type JobHandler, type JobTools, RETRY_FOR_A_DAY } from '../../../storage/jobs/kind.ts'
+import type { OpsOf, StatusEvent } from '../../records/stored.ts'
 import { partitionOf } from '../../records/stored.ts'
 import { eventType, orderOf, payloadOf, WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events.ts'
-import { readSecrets, signedHeaders } from './signature.ts'
 
 /** A receiver of all status changes. */
 export interface WebhookOptions {
@@ -32,14 +31,14 @@ export interface WebhookOptions {
   readonly allow?: readonly string[] | undefined
 }
 
-export interface WebhooksOptions extends DeliveryOptions {
+interface WebhooksOptions extends DeliveryOptions {
   readonly store: Store
   readonly webhooks: readonly WebhookOptions[]
   readonly onError?: OnError | undefined
   readonly times?: JobsOptions['times']
 }
 
-export interface Webhooks {
+interface Webhooks {
   /** The ops that enqueue the messages, for the commit of the change. */
   readonly opsOf: OpsOf
   close(): Promise<void>
@@ -181,5 +180,49 @@ async function post(
   } catch (error) {
     if (!(error instanceof DeliveryError) || error.retryable) throw error
     skip(error)
+  }
+}
+
+const PREFIX = 'whsec_'
+/** The length of a secret that Standard Webhooks requires, in bytes. */
+const [MIN_BYTES, MAX_BYTES] = [24, 64]
+
+const encoder = new TextEncoder()
+
+/** Reads a webhook's secrets. Throws for invalid ones, without revealing any part of them. */
+function readSecrets(name: string, secret: string | readonly string[]): readonly Uint8Array<ArrayBuffer>[] {
+  // Undefined if an environment variable is not set.
+  const texts: readonly unknown[] = Array.isArray(secret) ? secret : [secret]
+  const secrets = texts.map((text) => fromBase64(String(text).replace(PREFIX, '')))
+  const isGood = (bytes: Uint8Array | undefined) =>
+    bytes !== undefined && bytes.length >= MIN_BYTES && bytes.length <= MAX_BYTES
+  if (secrets.length === 0 || !secrets.every(isGood))
+    throw new AgentwireError(
+      'invalid_webhook',
+      `${name}: a secret must be 'whsec_' and ${MIN_BYTES} to ${MAX_BYTES} bytes in base64. Generate one with \`echo whsec_$(openssl rand -base64 32)\`, and share it with the receiver.`,
+    )
+  return secrets as readonly Uint8Array<ArrayBuffer>[]
+}
+
+/**
+ * The Standard Webhooks headers that receivers verify messages by. Each secret creates a signature, so a
+ * receiver may know any of them.
+ */
+async function signedHeaders(
+  secrets: readonly Uint8Array<ArrayBuffer>[],
+  { id, body, now }: { readonly id: string; readonly body: string; readonly now: number },
+): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(now / 1_000))
+  const signed = encoder.encode(`${id}.${timestamp}.${body}`)
+  const signatures = secrets.map(async (secret) => {
+    const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
+      'sign',
+    ])
+    return `v1,${toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', key, signed)))}`
+  })
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': (await Promise.all(signatures)).join(' '),
   }
 }

@@ -1,21 +1,22 @@
+import * as z from 'zod/mini'
 import { type Call, HttpError } from '../../../core/http/index.ts'
-import { operation, tagged } from '../../api/operation.ts'
+import { route, tagged } from '../../api/route.ts'
 import type { ProviderAnswer } from '../../auth/oauth-client.ts'
 import type { Authenticated } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
-import { isoTime } from '../../present/present.ts'
-import {
-  AUTHENTICATE,
-  AUTHENTICATED,
-  CALLBACK_BODY,
-  CALLBACK_DONE,
-  CALLBACK_QUERY,
-  SETUP_QUERY,
-  WAIT_QUERY,
-  WAITED,
-} from '../../wire/auth.ts'
-import { given } from '../../wire/names.ts'
-import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, NO_STORE } from './service.ts'
+import { isoTime } from '../../present.ts'
+import { AUTHENTICATE } from '../../wire/auth.ts'
+import * as t from '../../wire/common.ts'
+import { AUTH_TAG, authOf, authRoute, baseUrlOf, callerOf, NO_STORE } from './service.ts'
+
+/** What a provider sends back with the browser. */
+const CALLBACK = {
+  code: z.optional(t.PASSWORD),
+  state: z.optional(t.STRING),
+  iss: z.optional(t.STRING),
+  error: z.optional(t.STRING),
+  error_description: z.optional(t.STRING),
+} as const
 
 /** The longest time that a client may wait, in seconds. */
 const MAX_WAIT = 600
@@ -23,56 +24,63 @@ const MAX_WAIT = 600
 const PAGE = { mediaType: 'text/html' } as const
 const PAGES = { 200: PAGE, 302: null, 400: PAGE, 403: PAGE, 502: PAGE } as const
 
-export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
-  authOperation(
-    'POST /v2/auth/authenticate',
-    'Authenticate',
-    {
-      description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
-      body: AUTHENTICATE,
-      responses: { 200: AUTHENTICATED },
-      errors: [400, 403, 404, 502],
+export const flowOperations = tagged(AUTH_TAG, [
+  authRoute('POST', '/v2/auth/authenticate', {
+    summary: 'Authenticate',
+    description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
+    body: AUTHENTICATE,
+    answers: {
+      200: t.titled('AuthenticateResponse', {
+        status: z.enum(['completed', 'pending', 'connection_required', 'token_expired']),
+        url: t.OPT_STRING,
+        auth_id: t.OPT_STRING,
+        token: t.OPT_STRING,
+        user_id: t.OPT_STRING,
+        metadata: z.nullish(t.JSON_OBJECT),
+      }),
     },
-    async (auth, { call, body }) => {
-      const answer = await auth.authenticate(given(body), baseUrlOf(auth, call))
+    errors: [400, 403, 404, 502],
+    run: async (auth, { call, body }) => {
+      const answer = await auth.authenticate(t.given(body), baseUrlOf(auth, call))
       return { body: presentAuthenticated(answer), headers: NO_STORE }
     },
-  ),
-  authOperation(
-    'GET /v2/auth/wait/{auth_id}',
-    'Wait For Completion',
-    {
-      description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
-      query: WAIT_QUERY,
-      responses: { 200: WAITED },
+  }),
+  authRoute('GET', '/v2/auth/wait/:auth_id', {
+    summary: 'Wait For Completion',
+    description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
+    query: z.object({ timeout: z._default(t.INTEGER, 30) }),
+    answers: {
+      200: t.titled('WaitForCompletionResponse', {
+        status: z.enum(['completed', 'pending', 'timeout', 'not_found']),
+        token: t.OPT_STRING,
+        error: z.nullish(t.described(t.STRING, 'Why the sign-in failed.')),
+      }),
     },
-    async (auth, { call, params, query }) => {
+    run: async (auth, { call, params, query }) => {
       const ms = Math.min(Math.max(query.timeout, 0), MAX_WAIT) * 1_000
       const { status, token = null, error = null } = await auth.wait(params.auth_id, ms, call.signal)
       return { body: { status, token, error }, headers: NO_STORE }
     },
-  ),
-  operation(
-    'GET /v2/auth/callback/{provider_id}',
-    'OAuth Callback',
-    {
-      description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
-      query: CALLBACK_QUERY,
-      responses: PAGES,
-      isPublic: true,
-    },
-    (context, { call, params, query }) => finish(context, call, params.provider_id, query),
-  ),
-  operation(
-    'GET /v2/auth/setup/{provider_id}',
-    'OAuth Setup',
-    {
-      description: 'GitHub sends the browser here after an app was installed.',
-      query: SETUP_QUERY,
-      responses: PAGES,
-      isPublic: true,
-    },
-    async (context, { call, params, query }) => {
+  }),
+  route('GET', '/v2/auth/callback/:provider_id', {
+    summary: 'OAuth Callback',
+    description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
+    query: z.object(CALLBACK),
+    answers: PAGES,
+    isPublic: true,
+    run: (context, { call, params, query }) => finish(context, call, params.provider_id, query),
+  }),
+  route('GET', '/v2/auth/setup/:provider_id', {
+    summary: 'OAuth Setup',
+    description: 'GitHub sends the browser here after an app was installed.',
+    query: z.object({
+      ...CALLBACK,
+      setup_action: z.optional(t.STRING),
+      installation_id: z.optional(t.INTEGER),
+    }),
+    answers: PAGES,
+    isPublic: true,
+    run: async (context, { call, params, query }) => {
       if (query.code !== undefined || query.error !== undefined)
         return finish(context, call, params.provider_id, query)
       authOf(context)
@@ -82,22 +90,27 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
         : 'The app is installed. You can close this window and sign in.'
       return htmlPage(200, isRequest ? 'Installation requested' : 'App installed', text)
     },
-  ),
-  authOperation(
-    'POST /v2/auth/callback/{provider_id}',
-    'Handle OAuth Callback',
-    {
-      description:
-        'For front ends that providers send the browser to. Only who began the sign-in may end it.',
-      body: CALLBACK_BODY,
-      responses: { 200: CALLBACK_DONE },
-      errors: [400, 403, 404, 502],
+  }),
+  authRoute('POST', '/v2/auth/callback/:provider_id', {
+    summary: 'Handle OAuth Callback',
+    description: 'For front ends that providers send the browser to. Only who began the sign-in may end it.',
+    body: t.titled('OAuthCallbackRequest', {
+      code: t.PASSWORD,
+      state: t.STRING,
+      iss: t.OPT_STRING,
+    }),
+    answers: {
+      200: t.titled('OAuthCallbackResponse', {
+        status: z.literal('completed'),
+        provider_id: t.STRING,
+      }),
     },
-    async (auth, { params: { provider_id }, body, call }) => {
-      await auth.complete(callerOf(call.principal), provider_id, given(body))
+    errors: [400, 403, 404, 502],
+    run: async (auth, { params: { provider_id }, body, call }) => {
+      await auth.complete(callerOf(call.principal), provider_id, t.given(body))
       return { body: { status: 'completed', provider_id } }
     },
-  ),
+  }),
 ])
 
 const presentAuthenticated = ({ status, flow, token, user }: Authenticated) => ({

@@ -1,13 +1,6 @@
 import type { Call } from '../../../core/http/index.ts'
 import { ownerOf, type Principal } from '../../../core/principal.ts'
-import {
-  type Input,
-  type Method,
-  type Operation,
-  type OperationSpec,
-  operation,
-  type Reply,
-} from '../../api/operation.ts'
+import { routeAfter } from '../../api/route.ts'
 import type { AuthService } from '../../auth/methods.ts'
 import type { AuthCaller } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
@@ -28,19 +21,10 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
 })
 
 /** An operation that receives the auth service for its caller. */
-/* @__NO_SIDE_EFFECTS__ */
-export const authOperation = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
-  route: Route,
-  summary: string,
-  spec: S,
-  run: (auth: CallerService, input: Input<Route, S>) => Promise<Reply>,
-): Operation =>
-  operation(route, summary, spec, async (context, input: Input<Route, S>) => {
-    const service = authOf(context)
-    return run({ ...service, ...(await service.of(callerOf(input.call.principal))) }, input)
-  })
-
-export type CallerService = AuthService & Awaited<ReturnType<AuthService['of']>>
+export const authRoute = routeAfter(async (context, { call }) => {
+  const service = authOf(context)
+  return { ...service, ...(await service.of(callerOf(call.principal))) }
+})
 
 /** This control plane's URL for clients, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {

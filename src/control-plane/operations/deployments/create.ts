@@ -1,19 +1,16 @@
 import { uuid7 } from '../../../core/ids.ts'
-import type { RequestKey } from '../../api/idempotency-key.ts'
+import type { RequestKey } from '../../api/headers.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { InvalidRequest, refusal } from '../../errors.ts'
-import type { NewRevision } from '../../records/deployments.ts'
-import type { DeploymentRecord } from '../../records/records.ts'
+import { tenantIdOf } from '../../records/names.ts'
+import type { DeploymentRecord, NewRevision } from '../../records/records.ts'
 import { partitionOf } from '../../records/stored.ts'
-import { tenantIdOf } from '../../records/tenant.ts'
-import { MISSING } from '../../schema/check.ts'
-import { createFindings } from '../../schema/findings.ts'
-import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { CREATE_DEPLOYMENT, type CreateBody } from '../../wire/deployment.ts'
+import { createFindings, MISSING } from '../../wire/problems.ts'
 import { checkListener } from '../listeners.ts'
-import { revisionOf, withoutNulls } from '../rules/change.ts'
 import { checkSecrets } from '../rules/secrets.ts'
 import { checkDeployable, checkSource, isDeployable } from '../rules/sources.ts'
+import { revisionOf, withoutNulls } from './change.ts'
 import { NOT_UPLOADED } from './uploads.ts'
 
 /** The record of a new deployment, and its first revision if there is something to deploy. Throws 400. */
@@ -88,7 +85,7 @@ function nameOf(body: CreateBody): string {
   const { name, agent } = body
   if (name == null && agent == null) {
     const findings = createFindings()
-    findings.add(MISSING, ['body', 'name'], body, jsonSchemaOf(CREATE_DEPLOYMENT))
+    findings.add(MISSING, ['body', 'name'], body, CREATE_DEPLOYMENT)
     throw new InvalidRequest(findings.problems)
   }
   const chosen = name ?? slug(`${agent!.agent_id}-${agent!.environment}`)

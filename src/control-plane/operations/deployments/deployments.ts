@@ -1,25 +1,49 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../../core/principal.ts'
-import { requestKey } from '../../api/idempotency-key.ts'
-import { operation, tagged } from '../../api/operation.ts'
+import { IDEMPOTENCY_KEY, IF_MATCH, requestKey } from '../../api/headers.ts'
+import { route, tagged } from '../../api/route.ts'
 import { InvalidRequest, noDeployment } from '../../errors.ts'
-import { presentDeployment } from '../../present/deployment.ts'
-import { DEPLOYMENT_PATH } from '../../wire/common.ts'
+import { presentDeployment } from '../../present.ts'
+import * as t from '../../wire/common.ts'
 import * as wire from '../../wire/deployment.ts'
-import { IDEMPOTENCY_KEY, IF_MATCH } from '../../wire/headers.ts'
 import { commaSeparated, findDeployment, ifMatch, onDeployment } from '../on-deployment.ts'
 import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
 
-export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
-  operation(
-    'GET /v2/deployments',
-    'List Deployments',
-    {
-      description: 'Newest first. `offset` of the answer is that of the next page.',
-      query: wire.LIST_DEPLOYMENTS,
-      responses: { 200: wire.DEPLOYMENT_PAGE },
-    },
-    async (context, { query, call }) => {
+const DELETE_TRACING_PROJECT = t.described(
+  z._default(t.BOOLEAN, false),
+  'Accepted, and without effect: deployments have no tracing project here.',
+)
+
+const BULK_DELETED = t.titled('DeploymentsDeleted', {
+  deleted: t.list(t.UUID),
+  failed: t.list(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
+})
+
+export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
+  route('GET', '/v2/deployments', {
+    summary: 'List Deployments',
+    description: 'Newest first. `offset` of the answer is that of the next page.',
+    query: z.object({
+      ...t.PAGE_QUERY,
+      name_contains: z.optional(t.STRING),
+      name: t.textQuery('The whole name.'),
+      status: z.optional(t.STRING),
+      remote_reconciled: z.optional(
+        t.described(
+          t.BOOLEAN,
+          'Accepted, and without effect: this server reconciles all deployments itself.',
+        ),
+      ),
+      tag_value_ids: t.textQuery('Separated by commas.'),
+      image_version: z.optional(t.STRING),
+      deployment_type: z.optional(z.enum(['dev_free', 'dev', 'prod'])),
+      deployment_ids: t.textQuery('Separated by commas.'),
+      agent_id: z.optional(t.STRING),
+      agent_environment: z.optional(t.STRING),
+    }),
+    answers: { 200: t.pageOf('DeploymentsList', wire.DEPLOYMENT) },
+    run: async (context, { query, call }) => {
       const { limit, offset } = query
       const filter = {
         // The command-line tools send an empty string for all deployments.
@@ -37,17 +61,14 @@ export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG,
       const resources = await Promise.all(page.map((deployment) => presentDeployment(context, deployment)))
       return { body: { resources, offset: offset + resources.length } }
     },
-  ),
-  operation(
-    'POST /v2/deployments',
-    'Create Deployment',
-    {
-      body: wire.CREATE_DEPLOYMENT,
-      headers: IDEMPOTENCY_KEY,
-      responses: { 201: wire.DEPLOYMENT },
-      errors: [400, 409],
-    },
-    async (context, input) => {
+  }),
+  route('POST', '/v2/deployments', {
+    summary: 'Create Deployment',
+    body: wire.CREATE_DEPLOYMENT,
+    headers: IDEMPOTENCY_KEY,
+    answers: { 201: wire.DEPLOYMENT },
+    errors: [400, 409],
+    run: async (context, input) => {
       const key = await requestKey(context.secrets, input)
       const { deployment, first } = await newDeployment(
         context,
@@ -58,65 +79,58 @@ export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG,
       const created = await context.deployments.create(deployment, first)
       return { body: await presentDeployment(context, created) }
     },
-  ),
-  onDeployment(
-    'GET /v2/deployments/{deployment_id}',
-    'Get Deployment',
-    { responses: { 200: wire.DEPLOYMENT }, errors: [404] },
-    async (context, deployment) => ({ body: await presentDeployment(context, deployment) }),
-  ),
-  onDeployment(
-    'PATCH /v2/deployments/{deployment_id}',
-    'Patch Deployment',
-    {
-      description:
-        'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
-      body: wire.PATCH_DEPLOYMENT,
-      headers: { ...IDEMPOTENCY_KEY, ...IF_MATCH },
-      responses: { 200: wire.DEPLOYMENT },
-      errors: [400, 404, 409, 412],
-    },
-    async (context, deployment, input) => {
+  }),
+  onDeployment('GET', '/v2/deployments/:deployment_id', {
+    summary: 'Get Deployment',
+    answers: { 200: wire.DEPLOYMENT },
+    errors: [404],
+    run: async (deployment, _, context) => ({ body: await presentDeployment(context, deployment) }),
+  }),
+  onDeployment('PATCH', '/v2/deployments/:deployment_id', {
+    summary: 'Patch Deployment',
+    description:
+      'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
+    body: wire.PATCH_DEPLOYMENT,
+    headers: { ...IDEMPOTENCY_KEY, ...IF_MATCH },
+    answers: { 200: wire.DEPLOYMENT },
+    errors: [400, 404, 409, 412],
+    run: async (deployment, input, context) => {
       const key = await requestKey(context.secrets, input)
       const check = await ifMatch(context, input.call, deployment)
       const changed = await changeDeployment(context, deployment, input.body, { key, check })
       return { body: await presentDeployment(context, changed) }
     },
-  ),
-  operation(
-    'GET /v2/deployments/free-count',
-    'Count Free Deployments',
-    { responses: { 200: wire.FREE_COUNT } },
-    async ({ deployments }, { call }) => ({
+  }),
+  route('GET', '/v2/deployments/free-count', {
+    summary: 'Count Free Deployments',
+    answers: { 200: t.titled('FreeDeploymentsCount', { count: t.INTEGER }) },
+    run: async ({ deployments }, { call }) => ({
       body: { count: await deployments.countOfType(ownerOf(call.principal), 'dev_free') },
     }),
-  ),
-  onDeployment(
-    'DELETE /v2/deployments/{deployment_id}',
-    'Delete Deployment',
-    {
-      description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
-      query: wire.DELETE_DEPLOYMENT,
-      headers: IF_MATCH,
-      responses: { 204: null },
-      errors: [404, 412],
-    },
-    async (context, deployment, { call }) => {
+  }),
+  onDeployment('DELETE', '/v2/deployments/:deployment_id', {
+    summary: 'Delete Deployment',
+    description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
+    query: z.object({ delete_tracing_project: DELETE_TRACING_PROJECT }),
+    headers: IF_MATCH,
+    answers: { 204: null },
+    errors: [404, 412],
+    run: async (deployment, { call }, context) => {
       await context.deployments.remove(deployment, await ifMatch(context, call, deployment))
       return {}
     },
-  ),
-  operation(
-    'DELETE /v2/deployments',
-    'Delete Deployments',
-    {
-      description:
-        '200 where all of them are deleted, 207 where some of them are, 404 where none of them is known.',
-      query: wire.BULK_DELETE,
-      responses: { 200: wire.BULK_DELETED, 207: wire.BULK_DELETED },
-      errors: [404],
-    },
-    async ({ deployments }, { query, call }) => {
+  }),
+  route('DELETE', '/v2/deployments', {
+    summary: 'Delete Deployments',
+    description:
+      '200 where all of them are deleted, 207 where some of them are, 404 where none of them is known.',
+    query: z.object({
+      deployment_ids: t.list(t.UUID, { minItems: 1, maxItems: 100 }),
+      delete_tracing_project: DELETE_TRACING_PROJECT,
+    }),
+    answers: { 200: BULK_DELETED, 207: BULK_DELETED },
+    errors: [404],
+    run: async ({ deployments }, { query, call }) => {
       const owner = ownerOf(call.principal)
       const ids = [...new Set(query.deployment_ids)]
       const found = await Promise.all(ids.map((id) => deployments.find(owner, id)))
@@ -129,23 +143,23 @@ export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG,
         .map((id) => ({ deployment_id: id, detail: noDeployment(id).message }))
       return { status: failed.length > 0 ? 207 : 200, body: { deleted, failed } }
     },
-  ),
+  }),
 ])
 
-export const tierOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
-  operation(
-    'PATCH /v2/deployments/{deployment_id}/resource-tiers',
-    'Set Resource Tiers',
-    {
-      description:
-        'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
-      params: DEPLOYMENT_PATH,
-      body: wire.RESOURCE_TIERS,
-      headers: IF_MATCH,
-      responses: { 200: wire.DEPLOYMENT },
-      errors: [404, 412],
-    },
-    async (context, { params, body, call }) => {
+export const tierOperations = tagged(wire.DEPLOYMENTS_TAG, [
+  route('PATCH', '/v2/deployments/:deployment_id/resource-tiers', {
+    summary: 'Set Resource Tiers',
+    description:
+      'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
+    params: t.DEPLOYMENT_PATH,
+    body: t.titled('ResourceTiersPatchRequest', {
+      compute_tier: wire.TIER,
+      database_tier: wire.TIER,
+    }),
+    headers: IF_MATCH,
+    answers: { 200: wire.DEPLOYMENT },
+    errors: [404, 412],
+    run: async (context, { params, body, call }) => {
       const { compute_tier: compute, database_tier: database } = body
       if (compute == null && database == null)
         throw invalid(body, "At least one of 'compute_tier' and 'database_tier' must be given")
@@ -160,18 +174,17 @@ export const tierOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
       })
       return { body: await presentDeployment(context, changed) }
     },
-  ),
-  onDeployment(
-    'PATCH /v2/deployments/{deployment_id}/deployment-tier',
-    'Set Deployment Tier',
-    {
-      description: 'No revision is made.',
-      body: wire.DEPLOYMENT_TIER,
-      headers: IF_MATCH,
-      responses: { 200: wire.DEPLOYMENT },
-      errors: [404, 412],
-    },
-    async (context, found, { body, call }) => {
+  }),
+  onDeployment('PATCH', '/v2/deployments/:deployment_id/deployment-tier', {
+    summary: 'Set Deployment Tier',
+    description: 'No revision is made.',
+    body: t.titled('DeploymentTierPatchRequest', {
+      deployment_tier: t.text({ minLength: 1, maxLength: 64 }),
+    }),
+    headers: IF_MATCH,
+    answers: { 200: wire.DEPLOYMENT },
+    errors: [404, 412],
+    run: async (found, { body, call }, context) => {
       const check = await ifMatch(context, call, found)
       const changed = await context.deployments.update(found.id, (deployment) => {
         check(deployment)
@@ -181,7 +194,7 @@ export const tierOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
       })
       return { body: await presentDeployment(context, changed) }
     },
-  ),
+  }),
 ])
 
 const invalid = (body: unknown, error: string) =>

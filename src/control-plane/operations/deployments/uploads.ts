@@ -1,15 +1,16 @@
+import * as z from 'zod/mini'
 import { AgentwireError } from '../../../core/errors.ts'
-import { publicBase } from '../../../core/http/index.ts'
+import { type HttpError, publicBase } from '../../../core/http/index.ts'
 import { uuid7 } from '../../../core/ids.ts'
-import { operation, tagged } from '../../api/operation.ts'
+import { route, tagged } from '../../api/route.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
 import { loadDeployment } from '../../records/stored.ts'
 import { pathOf, uploadOfPath } from '../../records/uploads/stored.ts'
-import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '../../wire/deployment.ts'
+import * as t from '../../wire/common.ts'
+import { DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { onDeployment } from '../on-deployment.ts'
-import { boundedUpload, sizesOf } from '../rules/upload-size.ts'
 
 /** How long an upload can be started, in milliseconds. */
 const LIFETIME_MS = 15 * 60_000
@@ -20,16 +21,18 @@ const signedText = (deploymentId: string, uploadId: string, expires: number): st
 
 const NO_UPLOADS = 'This server does not accept uploads: its deployer does not store them.'
 
-export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
-  onDeployment(
-    'POST /v2/deployments/{deployment_id}/upload-url',
-    'Create Upload URL',
-    {
-      description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
-      responses: { 200: UPLOAD_URL },
-      errors: [400, 404],
+export const uploadOperations = tagged(DEPLOYMENTS_TAG, [
+  onDeployment('POST', '/v2/deployments/:deployment_id/upload-url', {
+    summary: 'Create Upload URL',
+    description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
+    answers: {
+      200: t.titled('UploadUrl', {
+        upload_url: t.STRING,
+        object_path: t.STRING,
+      }),
     },
-    async (context, { id, source }, { call }) => {
+    errors: [400, 404],
+    run: async ({ id, source }, { call }, context) => {
       // A revision may have its own source, except in deployments of images that others have built.
       if (source === 'external_docker' || source === 'internal_template') {
         throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
@@ -43,21 +46,18 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         body: { upload_url: publicBase(call) + path, object_path: pathOf({ deploymentId: id, uploadId }) },
       }
     },
-  ),
+  }),
   /** Public: the signed URL is the permission to upload. */
-  operation(
-    'PUT /v2/deployments/{deployment_id}/uploads/{upload_id}',
-    'Upload Source',
-    {
-      description:
-        'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
-      params: UPLOAD_PATH,
-      query: UPLOAD,
-      responses: { 200: null },
-      errors: [400, 403, 404, 409, 413],
-      isPublic: true,
-    },
-    async (context, { params, query, call: { request } }) => {
+  route('PUT', '/v2/deployments/:deployment_id/uploads/:upload_id', {
+    summary: 'Upload Source',
+    description:
+      'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
+    params: z.object({ deployment_id: t.UUID, upload_id: t.UUID }),
+    query: z.object({ expires: t.integer({ minimum: 0 }), signature: t.STRING }),
+    answers: { 200: null },
+    errors: [400, 403, 404, 409, 413],
+    isPublic: true,
+    run: async (context, { params, query, call: { request } }) => {
       const { deployment_id: id, upload_id } = params
       const { expires, signature } = query
       if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
@@ -77,17 +77,14 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       }
       return { body: null }
     },
-  ),
-  onDeployment(
-    'POST /v2/deployments/{deployment_id}/push-token',
-    'Create Push Token',
-    {
-      description:
-        'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
-      responses: { 200: PUSH_TOKEN },
-      errors: [400, 404],
-    },
-    async (context, { id, name, owner, source, latestRevisionId }, { call }) => {
+  }),
+  onDeployment('POST', '/v2/deployments/:deployment_id/push-token', {
+    summary: 'Create Push Token',
+    description:
+      'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
+    answers: { 200: t.titled('PushToken', { token: t.STRING, registry_url: t.STRING }) },
+    errors: [400, 404],
+    run: async ({ id, name, owner, source, latestRevisionId }, { call }, context) => {
       if (source !== 'internal_docker') {
         throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
       }
@@ -107,7 +104,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       })
       return { body: { token, registry_url: registryUrl } }
     },
-  ),
+  }),
 ])
 
 export const NOT_UPLOADED =
@@ -121,4 +118,77 @@ export async function takeUpload(
 ): Promise<boolean> {
   const key = uploadOfPath(path, deploymentId)
   return key !== undefined && uploads.take(key)
+}
+
+/** The largest upload, in bytes. */
+const MAX_BYTES = 209_715_200
+
+interface Sizes {
+  readonly min: number
+  readonly max: number
+}
+
+/** The accepted sizes: those of the server, narrowed by the header. Throws 400 for an invalid range. */
+function sizesOf(headers: Headers): Sizes {
+  const range = headers.get('x-goog-content-length-range')
+  if (range === null) return { min: 1, max: MAX_BYTES }
+  const [, min, max] = /^\s*(\d{1,15})\s*,\s*(\d{1,15})\s*$/.exec(range) ?? []
+  if (min === undefined || Number(min) > Number(max)) {
+    throw refusal(400, 'X-Goog-Content-Length-Range must be two numbers of bytes, such as 0,209715200.')
+  }
+  return { min: Math.max(1, Number(min)), max: Math.min(MAX_BYTES, Number(max)) }
+}
+
+interface BoundedUpload {
+  /** Its maximum size. */
+  readonly bytes: number
+  readonly body: ReadableStream<Uint8Array>
+  /** Why the upload was aborted, if it was. */
+  refusal(): HttpError | undefined
+  /** Whether the client has aborted it. */
+  isBroken(): boolean
+}
+
+/**
+ * A request's body, which fails if its size is not allowed or differs from the declared one. Throws
+ * immediately if the headers already show it.
+ */
+function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes): BoundedUpload {
+  const declared = headers.get('content-length')
+  const max = Math.min(allowed, Number(declared ?? allowed))
+  const tooLarge = () => refusal(413, `The upload is larger than ${allowed} bytes.`)
+  const tooSmall = () => refusal(400, `The upload has fewer than ${min} bytes.`)
+  if (declared !== null && Number(declared) > allowed) throw tooLarge()
+  if (body === null || (declared !== null && Number(declared) < min)) throw tooSmall()
+  let length = 0
+  let reason: HttpError | undefined
+  let broken = false
+  const reader = body.getReader()
+  const bounded = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const fail = (error: HttpError) => {
+          reason = error
+          controller.error(error)
+          reader.cancel(error).catch(() => {}) // The response tells the client.
+        }
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            if (length < min) return fail(tooSmall())
+            return controller.close()
+          }
+          length += value.byteLength
+          if (length > max) return fail(tooLarge())
+          controller.enqueue(value)
+        } catch (error) {
+          broken = true
+          controller.error(error)
+        }
+      },
+      cancel: (cause) => reader.cancel(cause),
+    },
+    { highWaterMark: 0 },
+  )
+  return { bytes: max, body: bounded, refusal: () => reason, isBroken: () => broken }
 }

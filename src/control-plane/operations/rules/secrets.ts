@@ -3,7 +3,7 @@ import { MASK } from '../../secrets/mask.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 
 /** Names with a meaning for a deployment's server. The command-line tools leave out the same ones. */
-const RESERVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const RESERVED: ReadonlySet<string> = new Set([
   'LANGCHAIN_TRACING_V2',
   'LANGSMITH_TRACING_V2',
   'LANGCHAIN_ENDPOINT',

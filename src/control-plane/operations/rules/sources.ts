@@ -1,7 +1,7 @@
 import type { Deployer, DeployRequest, FieldRefusal } from '../../deployers/deployer.ts'
 import { InvalidRequest, refusal } from '../../errors.ts'
 import type { Source } from '../../records/records.ts'
-import { createFindings } from '../../schema/findings.ts'
+import { createFindings } from '../../wire/problems.ts'
 
 /** Fields that only some sources have, by the names in error messages. */
 const ONLY_FOR: readonly (readonly [field: string, sources: readonly Source[]])[] = [
@@ -96,7 +96,6 @@ export function checkDeployable(deployer: Deployer, request: DeployRequest, body
   if (typeof refused === 'string') throw refusal(400, refused)
   const findings = createFindings()
   for (const { path, message } of refused) {
-    if (findings.isFull) break
     const input = valueAt(body, path)
     // The invalid value was there before this request.
     if (input === undefined) throw refusal(400, `'${path.join('.')}': ${message}`)

@@ -4,9 +4,9 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from '../../../storage/checkpointer/checkpointer.ts'
+import { canReuseTuple } from '../../../storage/checkpointer/config.ts'
 import { fencedCheckpointer } from '../../../storage/checkpointer/fenced.ts'
 import { CALLS, hooked, onCalls, type SaverHook } from '../../../storage/checkpointer/hooks.ts'
-import { canReuseTuple } from '../../../storage/checkpointer/shared.ts'
 import { retryUnavailable } from '../../../storage/coordination/retry.ts'
 import { FencedError } from '../../../storage/errors.ts'
 import { agentOf, type LaunchedRun, ownCheckpointerOf, type RunContext } from '../../context.ts'

@@ -1,6 +1,6 @@
 import { type Call, publicBase, type SecuritySchemes } from '../../../core/http/index.ts'
 import type { NamedAssistant } from '../../kit/assistants.ts'
-import type { A2AContext } from '../context.ts'
+import type { A2AContext } from '../options.ts'
 import type { A2ACard, A2ACardOptions, A2AExtension } from './options.ts'
 
 const MODES = ['text/plain', 'application/json']

@@ -1,5 +1,4 @@
 import type { FaceCall } from '../../kit/routes.ts'
-import type { A2AContext } from '../context.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type {
   A2AMessage,
@@ -14,6 +13,7 @@ import type {
   TaskPushConfig,
   TaskRequest,
 } from '../model.ts'
+import type { A2AContext } from '../options.ts'
 
 /** A request as operations see it, parsed from either dialect. */
 export interface A2ACall {

@@ -1,7 +1,7 @@
-import { splitDataUrl } from '../../../messages/data-url.ts'
+import { splitDataUrl } from '../../../messages/content.ts'
 import { type ContentBlock, decodeMessage, type MediaBlock, type Message } from '../../../messages/index.ts'
+import { isSummary } from '../../../messages/message.ts'
 import { itemsOf } from '../../../messages/record.ts'
-import { isSummary } from '../../../messages/summary.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
 /** The parts of an agent's output. Reasoning and tool calls are not sent to other agents. */

@@ -1,6 +1,6 @@
 import { DeliveryError } from '../../../core/egress/errors.ts'
 import { actingFor } from '../../../core/principal.ts'
-import { type AgentEngine, internalsOf, isAnswerEnded, untilAnswered } from '../../../engine/index.ts'
+import { internalsOf, isAnswerEnded, type ServedEngine, untilAnswered } from '../../../engine/index.ts'
 import type { JobHandler, JobTools } from '../../../storage/jobs/kind.ts'
 import type { Json } from '../../../storage/store/store.ts'
 import { dialectOfVersion } from '../dialects/choose.ts'
@@ -14,7 +14,7 @@ import { type Follower, type KnownPush, loadPush } from './configs.ts'
  * delivered is skipped, but never the last one.
  */
 export const followForPush =
-  (engine: AgentEngine): JobHandler =>
+  (engine: ServedEngine): JobHandler =>
   async ({ partition: threadId, data }, tools) => {
     const { save, signal } = tools
     let follower = data as unknown as Follower

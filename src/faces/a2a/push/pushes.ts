@@ -1,7 +1,6 @@
 import { createDelivery, DELIVERY_OPTIONS, type DeliveryOptions } from '../../../core/egress/delivery.ts'
 import type { OptionTable } from '../../../core/options.ts'
-import type { JobHandler, JobKinds } from '../../../storage/jobs/kind.ts'
-import { RETRY_FOR_A_DAY } from '../../../storage/jobs/retry-rule.ts'
+import { type JobHandler, type JobKinds, RETRY_FOR_A_DAY } from '../../../storage/jobs/kind.ts'
 import { type Follower, PUSH_JOB } from './configs.ts'
 
 /** How push notifications are delivered. */

@@ -1,17 +1,8 @@
 import { AgentInputError } from '../../../agents/errors.ts'
 import { errorResponse, HttpError, json, toHttpError } from '../../../core/http/index.ts'
-import { RunError, type RunErrorCode } from '../../../engine/index.ts'
+import { RunError } from '../../../engine/index.ts'
+import { ERRORS } from '../../kit/errors.ts'
 import { A2A_ERROR_CODES, A2AError, type A2AErrorCode } from '../errors.ts'
-
-/** The A2A code of engine errors. All others are `invalid_params`. */
-const OF_RUNS: Readonly<Partial<Record<RunErrorCode, A2AErrorCode>>> = {
-  no_such_thread: 'task_not_found',
-  no_such_run: 'task_not_found',
-  no_such_task: 'task_not_found',
-  task_ended: 'unsupported_operation',
-  thread_busy: 'unsupported_operation',
-  not_supported: 'unsupported_operation',
-}
 
 /** The A2A code of errors from reading a body. */
 const OF_BODIES: Readonly<Partial<Record<string, A2AErrorCode>>> = {
@@ -32,7 +23,7 @@ const closingOf = (error: unknown): HttpError | undefined =>
 function refusalOf(error: unknown): A2AError | undefined {
   if (error instanceof A2AError) return error
   if (error instanceof AgentInputError) return new A2AError('invalid_params', error.message)
-  if (error instanceof RunError) return new A2AError(OF_RUNS[error.code] ?? 'invalid_params', error.message)
+  if (error instanceof RunError) return new A2AError(ERRORS[error.code].a2a, error.message)
   if (error instanceof HttpError && error.status < 500)
     return new A2AError(OF_BODIES[error.code] ?? 'invalid_params', error.message)
   return undefined

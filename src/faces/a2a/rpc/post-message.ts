@@ -2,11 +2,11 @@ import { withoutMetadataFilter } from '../../../core/principal.ts'
 import { namedAssistant } from '../../kit/assistants.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { extendedCard } from '../card/get-card.ts'
-import type { A2AContext } from '../context.ts'
 import { noSuchAssistant } from '../errors.ts'
 import { deletePush, getPush, listPush, setPush } from '../operations/push.ts'
 import { send, stream } from '../operations/send.ts'
 import { cancelTask, getTask, listTasks, subscribe } from '../operations/tasks.ts'
+import type { A2AContext } from '../options.ts'
 import { postRpc } from './post.ts'
 
 const ask = postRpc({

@@ -1,15 +1,17 @@
 import { empty, json, originOf, reportError, SSE_HEADERS } from '../../../core/http/index.ts'
 import { internalsOf } from '../../../engine/index.ts'
+import { filterFields, isRecord } from '../../../messages/record.ts'
 import type { FaceCall } from '../../kit/routes.ts'
-import type { A2AContext } from '../context.ts'
+import { extensionsOf } from '../card/card.ts'
 import { methodOf, versionOf } from '../dialects/choose.ts'
+import type { Operation } from '../dialects/dialect.ts'
+import { writeList } from '../dialects/v1.ts'
+import { A2AError } from '../errors.ts'
+import type { HistoryScope, StreamEntry } from '../model.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
-import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
-import { idOf, invalidId, type RpcId, readEnvelope } from './envelope.ts'
+import { type A2AContext, HISTORY_SCOPE_HEADER } from '../options.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
-import { activeExtensions, historyScopeOf, requireExtensions } from './extensions.ts'
-import { frameOf } from './items.ts'
-import { rpcStream } from './stream.ts'
+import { frameOf, rpcStream } from './stream.ts'
 
 /** The status that proxies log for a client that disconnected. */
 const CLIENT_LEFT = 499
@@ -97,3 +99,150 @@ async function refuse(): Promise<never> {
 /** v0.3 clients, which send no version header, only read the error of a stream if it is an event. */
 const wantsEvents = ({ headers }: Request): boolean =>
   headers.get('accept')?.includes('text/event-stream') ?? false
+
+/** The headers of requests and responses that list extensions: in v1.0, and in v0.3. */
+const HEADERS = ['a2a-extensions', 'x-a2a-extensions']
+
+/** The extensions that a request lists in a header. */
+const namedIn = ({ headers }: Request, header: string): readonly string[] =>
+  (headers.get(header)?.split(',') ?? []).map((uri) => uri.trim())
+
+/**
+ * The response headers with the requested extensions that this server supports, in the header that the
+ * request used.
+ */
+function activeExtensions(
+  { card }: A2AContext,
+  { request }: FaceCall,
+): readonly (readonly [header: string, uris: string])[] {
+  const known = new Set(extensionsOf(card).map(({ uri }) => uri))
+  return HEADERS.flatMap((header) => {
+    const active = [...new Set(namedIn(request, header))].filter((uri) => known.has(uri))
+    return active.length > 0 ? [[header, active.join(', ')] as const] : []
+  })
+}
+
+/**
+ * Throws `extension_support_required` if the client does not support an extension that the agent requires.
+ */
+function requireExtensions({ card }: A2AContext, { request }: FaceCall): void {
+  const required = card.extensions?.filter(({ required }) => required) ?? []
+  const named = required.length > 0 ? HEADERS.flatMap((header) => namedIn(request, header)) : []
+  const missing = required.find(({ uri }) => !named.includes(uri))
+  if (missing)
+    throw new A2AError(
+      'extension_support_required',
+      `Support ${missing.uri} and name it in A2A-Extensions.`,
+      {
+        extension: missing.uri,
+      },
+    )
+}
+
+/**
+ * Whether a task's history contains its own messages or all of its context, from the header of LangGraph's
+ * server.
+ */
+const historyScopeOf = ({ request }: FaceCall): HistoryScope =>
+  request.headers.get(HISTORY_SCOPE_HEADER) === 'context' ? 'context' : 'task'
+
+/** Parses the params, calls the operation, and returns the result in the dialect's format. */
+type Answer = (operations: Operations, call: A2ACall, params: unknown) => Promise<unknown>
+type Open = (
+  operations: Operations,
+  call: A2ACall,
+  params: unknown,
+) => Promise<AsyncIterable<readonly StreamEntry[]>>
+
+type Streamed = 'stream' | 'subscribe'
+
+const STREAMS: Readonly<Record<Streamed, Open>> = {
+  stream: async (operations, call, params) =>
+    operations.stream(call, (await call.dialect.readers()).readSend(params)),
+  subscribe: async (operations, call, params) =>
+    operations.subscribe(call, (await call.dialect.readers()).readTask(params)),
+}
+
+const isStreamed = (operation: Operation): operation is Streamed => Object.hasOwn(STREAMS, operation)
+
+const ANSWERS: Readonly<Record<Exclude<Operation, Streamed>, Answer>> = {
+  send: async (operations, call, params) =>
+    call.dialect.writeSent(await operations.send(call, (await call.dialect.readers()).readSend(params))),
+  getTask: async (operations, call, params) =>
+    call.dialect.writeTask(await operations.getTask(call, (await call.dialect.readers()).readTask(params))),
+  // Only v1.0 has it.
+  listTasks: async (operations, call, params) =>
+    writeList(await operations.listTasks(call, (await import('../dialects/v1-read.ts')).readList(params))),
+  cancelTask: async (operations, call, params) =>
+    call.dialect.writeTask(
+      await operations.cancelTask(call, (await call.dialect.readers()).readTask(params)),
+    ),
+  setPush: async (operations, call, params) =>
+    call.dialect.writePush(
+      await operations.setPush(call, (await call.dialect.readers()).readSetPush(params)),
+    ),
+  getPush: async (operations, call, params) =>
+    call.dialect.writePush(
+      await operations.getPush(call, (await call.dialect.readers()).readPush(params, 'getPush')),
+    ),
+  listPush: async (operations, call, params) =>
+    call.dialect.writePushList(
+      await operations.listPush(call, (await call.dialect.readers()).readPush(params, 'listPush')),
+    ),
+  deletePush: async (operations, call, params) => {
+    await operations.deletePush(call, (await call.dialect.readers()).readPush(params, 'deletePush'))
+    return null
+  },
+  extendedCard: (operations, call) => operations.extendedCard(call),
+}
+
+/** JSON-RPC 2.0 §4: the id that a response repeats. */
+type RpcId = string | number | null
+
+interface RpcRequest {
+  readonly hasId: boolean
+  readonly method: string
+  readonly params: unknown
+  /** LangGraph's clients send `thread_id` here. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Limited because every item of a stream repeats the id. */
+const MAX_ID_LENGTH = 1_024
+
+/**
+ * The id of a request. Ids that cannot be repeated exactly are invalid: numbers with a fraction, and numbers
+ * too large for a double.
+ */
+function idOf(body: unknown): RpcId {
+  return isRecord(body) && isRpcId(body.id) ? body.id : null
+}
+
+const isRpcId = (id: unknown): id is RpcId =>
+  id === null || Number.isSafeInteger(id) || (typeof id === 'string' && id.length <= MAX_ID_LENGTH)
+
+/** Other members are ignored. Throws `parse_error` for an empty body, and `invalid_request`. */
+function readEnvelope(body: unknown): RpcRequest {
+  if (body === undefined) throw new A2AError('parse_error', 'The body is empty. Send a JSON-RPC 2.0 request.')
+  if (Array.isArray(body)) throw invalid('Batches are not supported. Send each request on its own.')
+  if (!isRecord(body)) throw invalid('Expected a JSON-RPC 2.0 request, which is an object.')
+  const { jsonrpc, id, method, params, metadata } = body
+  if (jsonrpc !== '2.0') throw invalid('jsonrpc: expected "2.0".')
+  if (id !== undefined && !isRpcId(id)) throw invalidId()
+  if (typeof method !== 'string' || method === '')
+    throw invalid('method: expected a string that is not empty.')
+  return {
+    hasId: id !== undefined,
+    method,
+    params,
+    metadata: isRecord(metadata) ? filterFields(metadata, (key) => key !== '__proto__') : undefined,
+  }
+}
+
+/** The error of a request whose id is missing or cannot be repeated. */
+const invalidId = (): A2AError =>
+  invalid(
+    `id: expected a string of at most ${MAX_ID_LENGTH} characters, a whole number, or null. Every A2A method has a response.`,
+  )
+
+const invalid = (message: string): A2AError => new A2AError('invalid_request', message)

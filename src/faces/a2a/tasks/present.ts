@@ -1,16 +1,16 @@
 import type { StateSnapshot } from '../../../agents/agent.ts'
 import {
-  type AgentEngine,
   type AnswerRecord,
   type FoundAnswer,
   internalsOf,
   isAnswerEnded,
   type OpenInterrupt,
+  type ServedEngine,
   unanswered,
 } from '../../../engine/index.ts'
 import { decodeBlock, type Message } from '../../../messages/index.ts'
 import { type AnswerStart, messagesOfAnswer, stateAfter } from '../../kit/answer-messages.ts'
-import { promptText } from '../../kit/prompt.ts'
+import { promptText } from '../../kit/reading/approvals.ts'
 import type { A2AMessage, Artifact, HistoryScope, Part, Task, TaskStatus } from '../model.ts'
 import { decoded, messagesIn, partsOf, turnOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
@@ -41,7 +41,7 @@ export interface TaskViewOptions {
 
 /** A task as clients see it. Its history and answer are the thread's messages that belong to it. */
 export async function presentTask(
-  engine: AgentEngine,
+  engine: ServedEngine,
   found: FoundTask,
   shown: TaskViewOptions = {},
 ): Promise<Task> {
@@ -100,7 +100,7 @@ function turnsOf(
 
 /** The answered questions of the task, or of its whole context. A task with one run has none. */
 const answeredOf = async (
-  engine: AgentEngine,
+  engine: ServedEngine,
   { record }: FoundTask,
   scope: HistoryScope,
 ): Promise<readonly AnsweredQuestion[]> =>

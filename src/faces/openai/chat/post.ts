@@ -1,7 +1,13 @@
 import { json, SSE_HEADERS } from '../../../core/http/index.ts'
 import { uuid7 } from '../../../core/ids.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
-import { internalsOf, lookAtThread, questionsBeforeInput, type ThreadLook } from '../../../engine/index.ts'
+import {
+  internalsOf,
+  lookAtThread,
+  questionsBeforeInput,
+  retryConflicts,
+  type ThreadLook,
+} from '../../../engine/index.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import {
   admit,
@@ -14,17 +20,15 @@ import {
   type StartPosition,
   startedBefore,
 } from '../begin.ts'
-import { plainText } from '../content.ts'
+import { plainText, withoutTemplate } from '../content.ts'
 import { failedRun } from '../errors.ts'
 import { type Input, readChat } from '../input.ts'
 import type { OpenAiContext } from '../options.ts'
 import { answerIn, questionText } from '../questions.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
-import { withoutTemplate } from '../templates.ts'
 import type { ChatBody } from '../wire.ts'
-import { type ChatThread, chatThreadOf } from './threads.ts'
-import { digestsOf, knownTurn, putTurn, type TurnDigest } from './turns.ts'
+import { type ChatThread, chatThreadOf, digestsOf, knownTurn, putTurn, type TurnDigest } from './threads.ts'
 import { type ChatHead, createChatWriter } from './writer.ts'
 
 /** The details that this face stores with the run of a completion. */
@@ -50,41 +54,48 @@ export async function postChat(context: OpenAiContext, asked: FaceCall<ChatBody>
     model,
     named,
   )
-  const look =
-    named === undefined
-      ? undefined
-      : await lookAtThread(context.engine, { threadId: named, principal, command })
-  const order = look
-    ? await orderFor(context, { given, digests, chat, look, threadId: named! })
-    : { place: await placeOfOwn(context, call, { command, request }), input: given }
-  const isKept = await isKeptThread(context, call, chat, look)
-  const { asksAgain, turn } = order
-  const head: Omit<ChatHead, 'runId' | 'createdAt'> = {
-    threadId: order.place.threadId,
-    model: body.model,
-    clientTools: clientToolsOf(body),
-    asksInText: chat?.isOfUi ?? false,
-    questionTool: context.options.questionTool ?? 'interrupt',
-    after: order.input.messages.at(-1)?.id ?? null,
-    includeUsage: body.stream_options?.include_usage ?? false,
-  }
+  const started = await retryConflicts(async () => {
+    const look =
+      named === undefined
+        ? undefined
+        : await lookAtThread(context.engine, { threadId: named, principal, command })
+    const order = look
+      ? await orderFor(context, { given, digests, chat, look, threadId: named! })
+      : { place: await placeOfOwn(context, call, { command, request }), input: given }
+    const isKept = await isKeptThread(context, call, chat, look)
+    const { place, input, asksAgain, turn } = order
+    const head: Omit<ChatHead, 'runId' | 'createdAt'> = {
+      threadId: place.threadId,
+      model: body.model,
+      clientTools: clientToolsOf(body),
+      asksInText: chat?.isOfUi ?? false,
+      questionTool: context.options.questionTool ?? 'interrupt',
+      after: input.messages.at(-1)?.id ?? null,
+      includeUsage: body.stream_options?.include_usage ?? false,
+    }
+    if (asksAgain !== undefined) return { head, asksAgain }
+    const runId = uuid7()
+    const details: ChatDetails = { object: 'chat.completion', request, after: head.after, isKept }
+    const begun =
+      (await startedBefore(context, call, place.look?.thread, request)) ??
+      (await beginRun({
+        context,
+        call,
+        model,
+        place,
+        input,
+        clientTools: head.clientTools,
+        details,
+        isKept,
+        command,
+        metadata,
+        runId,
+        ...(turn !== undefined && { extraOps: putTurn(turn, runId) }),
+      }))
+    return { head, begun, isKept }
+  })
+  const { head, asksAgain, begun, isKept } = started
   if (asksAgain !== undefined) return askAgain(head, body, asksAgain)
-  const details: ChatDetails = { object: 'chat.completion', request, after: head.after, isKept }
-  const begun =
-    (await startedBefore(context, call, order.place.look?.thread, request)) ??
-    (await beginRun({
-      context,
-      call,
-      model,
-      place: order.place,
-      input: order.input,
-      clientTools: head.clientTools,
-      details,
-      isKept,
-      command,
-      metadata,
-      ...(turn !== undefined && { extraOps: (runId: string) => putTurn(turn, runId) }),
-    }))
   return answered(context, call, body, begun, { ...head, ...whenOf(begun) }, isKept || command !== undefined)
 }
 

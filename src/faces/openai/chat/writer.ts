@@ -2,12 +2,10 @@ import type { ClientTool } from '../../../agents/model-request.ts'
 import { textOf } from '../../../messages/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
 import type { AnswerItem } from '../../kit/reading/answer-item.ts'
-import { createEnding } from '../ending.ts'
+import { chatUsage, createEnding, markdownOf } from '../ending.ts'
 import { idOf } from '../ids.ts'
-import { markdownOf } from '../markdown.ts'
 import { argumentsOf, questionText } from '../questions.ts'
 import { messagesOfRun } from '../state.ts'
-import { chatUsage } from '../usage.ts'
 
 /** A completion to write. */
 export interface ChatHead {

@@ -1,5 +1,8 @@
 import { json } from '../../../core/http/index.ts'
 import type { ThreadRecord } from '../../../engine/index.ts'
+import { decodeMessage, type Message, textOf } from '../../../messages/index.ts'
+import { isSummary } from '../../../messages/message.ts'
+import { itemsOf as stateItems } from '../../../messages/record.ts'
 import { numberParam } from '../../kit/lists.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { conversationOf } from '../conversations.ts'
@@ -7,8 +10,7 @@ import { badRequest, noSuchItem } from '../errors.ts'
 import { idOf } from '../ids.ts'
 import type { OpenAiContext } from '../options.ts'
 import type { ItemsBody } from '../wire.ts'
-import { addItems, deleteKept, keptItems } from './kept.ts'
-import { type Item, itemsOfState } from './state.ts'
+import { addItems, deleteKept, storedItems } from './stored-items.ts'
 
 /** `GET /v1/conversations/{id}/items?limit&order&after`: newest first by default. */
 export async function listItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
@@ -47,7 +49,7 @@ export async function deleteItem(context: OpenAiContext, call: FaceCall): Promis
 }
 
 async function itemsOf({ engine }: OpenAiContext, thread: ThreadRecord): Promise<readonly Item[]> {
-  const [state, kept] = await Promise.all([engine.readState(thread), keptItems(engine, thread.threadId)])
+  const [state, kept] = await Promise.all([engine.readState(thread), storedItems(engine, thread.threadId)])
   return [...itemsOfState(state?.values.messages), ...kept]
 }
 
@@ -73,3 +75,30 @@ const listOf = (data: readonly Item[], has_more: boolean) => ({
   last_id: data.at(-1)?.id ?? null,
   has_more,
 })
+
+/** An item of a conversation. */
+type Item = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** The messages of a state as items, without calls and results of tools. */
+export const itemsOfState = (messages: unknown): readonly Item[] =>
+  stateItems(messages).flatMap((raw, at) => itemOf(decodeMessage(raw), at))
+
+function itemOf(message: Message | undefined, at: number): readonly Item[] {
+  if (!message || message.role === 'tool' || message.role === 'reasoning' || isSummary(message)) return []
+  const text = textOf(message)
+  const isOwn = message.role === 'assistant'
+  // A message with only tool calls has no text.
+  if (isOwn && text === '') return []
+  const content = isOwn
+    ? { type: 'output_text', text, annotations: [], logprobs: [] }
+    : { type: 'input_text', text }
+  return [
+    {
+      type: 'message',
+      id: message.id ?? `msg_${at}`,
+      status: 'completed',
+      role: message.role,
+      content: [content],
+    },
+  ]
+}

@@ -1,6 +1,7 @@
 import { json } from '../../../core/http/index.ts'
+import { uuid7 } from '../../../core/ids.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
-import { lookAtThread, type ThreadLook } from '../../../engine/index.ts'
+import { lookAtThread, retryConflicts, type ThreadLook } from '../../../engine/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import {
@@ -18,7 +19,7 @@ import {
 import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
-import { type KeptItem, keptItems, takeItems } from '../items/kept.ts'
+import { type StoredItem, storedItems, takeItems } from '../items/stored-items.ts'
 import type { OpenAiContext } from '../options.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
@@ -44,44 +45,49 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall<Respo
     model,
     named?.threadId,
   )
-  const look = named && (await lookAtThread(context.engine, { threadId: named.threadId, principal, command }))
-  if (named && !look?.thread) throw named.missing
-  const found =
-    named && look
-      ? await placeOf(context, named, look)
-      : await placeOfOwn(context, call, { command, request })
-  const kept = body.conversation !== undefined && look?.thread && given.answers.length === 0
-  const added = kept ? await keptItems(context.engine, look.thread.threadId) : []
-  const whole =
-    added.length > 0 ? withInstructions(readItems(withAdded(added, body.input)), body.instructions) : given
-  const { place, input: placed } = await placeFor(context, model, found, whole)
-  const input = body.instructions ? placed : await withoutInstructions(context, place, placed)
+  const { begun, details } = await retryConflicts(async () => {
+    const look =
+      named && (await lookAtThread(context.engine, { threadId: named.threadId, principal, command }))
+    if (named && !look?.thread) throw named.missing
+    const found =
+      named && look
+        ? await placeOf(context, named, look)
+        : await placeOfOwn(context, call, { command, request })
+    const kept = body.conversation !== undefined && look?.thread && given.answers.length === 0
+    const added = kept ? await storedItems(context.engine, look.thread.threadId) : []
+    const whole =
+      added.length > 0 ? withInstructions(readItems(withAdded(added, body.input)), body.instructions) : given
+    const { place, input: placed } = await placeFor(context, model, found, whole)
+    const input = body.instructions ? placed : await withoutInstructions(context, place, placed)
 
-  const conversationId = body.conversation === undefined ? null : idOf('conv', place.threadId)
-  const details: ResponseDetails = {
-    object: 'response',
-    request,
-    echo: echoOf(body, conversationId),
-    clientTools: clientToolsOf(body),
-    after: input.messages.at(-1)?.id ?? null,
-    takesApprovals: takesApprovals(body),
-    questionTool: context.options.questionTool ?? 'interrupt',
-  }
-  const begun =
-    (await startedBefore(context, call, look?.thread ?? place.look?.thread, request)) ??
-    (await beginRun({
-      context,
-      call,
-      model,
-      place,
-      input,
-      clientTools: details.clientTools,
-      details,
-      isKept: store,
-      command,
-      metadata,
-      ...(added.length > 0 && { extraOps: () => takeItems(added) }),
-    }))
+    const conversationId = body.conversation === undefined ? null : idOf('conv', place.threadId)
+    const details: ResponseDetails = {
+      object: 'response',
+      request,
+      echo: echoOf(body, conversationId),
+      clientTools: clientToolsOf(body),
+      after: input.messages.at(-1)?.id ?? null,
+      takesApprovals: takesApprovals(body),
+      questionTool: context.options.questionTool ?? 'interrupt',
+    }
+    const begun =
+      (await startedBefore(context, call, look?.thread ?? place.look?.thread, request)) ??
+      (await beginRun({
+        context,
+        call,
+        model,
+        place,
+        input,
+        clientTools: details.clientTools,
+        details,
+        isKept: store,
+        command,
+        metadata,
+        runId: uuid7(),
+        ...(added.length > 0 && { extraOps: takeItems(added) }),
+      }))
+    return { begun, details }
+  })
   const writer = createResponseWriter(headOf(begun, details))
   const leaving = {
     cancels: !background && (context.options.cancelOnLeave ?? true),
@@ -115,7 +121,7 @@ function withInstructions(input: Input, instructions: string | undefined): Input
 }
 
 /** The items that were added to a conversation come before the input. */
-const withAdded = (added: readonly KeptItem[], input: ResponseBody['input'] = []) => [
+const withAdded = (added: readonly StoredItem[], input: ResponseBody['input'] = []) => [
   ...(added as readonly InputItem[]),
   ...(typeof input === 'string' ? [input] : input),
 ]

@@ -2,12 +2,10 @@ import type { Annotation } from '../../../messages/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
 import type { AnswerDetail, AnswerItem, MessageRef } from '../../kit/reading/answer-item.ts'
 import { createMessageReader, eventsOf } from '../../kit/reading/message-reader.ts'
-import { createEnding } from '../ending.ts'
+import { createEnding, markdownOf, responseUsage } from '../ending.ts'
 import { idOf } from '../ids.ts'
-import { markdownOf } from '../markdown.ts'
 import { argumentsOf } from '../questions.ts'
 import { messagesOfRun } from '../state.ts'
-import { responseUsage } from '../usage.ts'
 import { type ResponseDetails, SERVER_LABEL } from './model.ts'
 
 /** A response to write. */

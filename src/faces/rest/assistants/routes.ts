@@ -2,11 +2,13 @@ import * as z from 'zod/mini'
 import { type FaceRow, route } from '../../kit/routes.ts'
 import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
-import { getGraph, getSchemas, getSubgraphs } from './describe.ts'
 import {
   count,
   deleteOne,
   getAssistant,
+  getGraph,
+  getSchemas,
+  getSubgraphs,
   latest,
   namedAssistant,
   namedGraph,

@@ -1,12 +1,14 @@
 import { AgentwireError } from '../../../core/errors.ts'
 import { type OnError, reportError } from '../../../core/http/index.ts'
 import { uuidOf } from '../../../core/ids.ts'
-import { type AgentEngine, type CommandKey, internalsOf, RunError } from '../../../engine/index.ts'
+import { actingFor } from '../../../core/principal.ts'
+import { type CommandKey, internalsOf, RunError, type ServedEngine } from '../../../engine/index.ts'
 import { retryConflicts } from '../../../engine/records/update.ts'
 import { ConflictError, UnavailableError } from '../../../storage/errors.ts'
+import { putJobOp } from '../../../storage/jobs/job.ts'
 import type { JobHandler } from '../../../storage/jobs/kind.ts'
-import type { Store } from '../../../storage/store/store.ts'
-import { finishOp } from './finish.ts'
+import type { Json, Op, Store } from '../../../storage/store/store.ts'
+import { FINISH_JOB } from './jobs.ts'
 import {
   type CronRecord,
   clockOf,
@@ -27,7 +29,7 @@ export interface DueRun {
 }
 
 export interface CronContext {
-  readonly engine: AgentEngine
+  readonly engine: ServedEngine
   readonly onError: OnError | undefined
   readonly startRun: (cron: CronRecord, run: DueRun) => Promise<{ readonly runId: string }>
 }
@@ -148,3 +150,31 @@ function sentenceOf({ onError }: CronContext, error: unknown, threadId: string |
   if (error instanceof AgentwireError) return error.message
   return `The run could not be started. Error ${reportError(error, onError, { threadId: threadId ?? undefined })}.`
 }
+
+/** A run whose thread is deleted after the run has ended. */
+interface Finishing {
+  readonly threadId: string
+  readonly runId: string
+  readonly owner: string | null
+}
+
+/**
+ * Schedules the deletion of a run's thread. It belongs in the commit that records the run. Otherwise a
+ * process that does not know the run yet could start it again after the deletion.
+ */
+const finishOp = (finishing: Finishing): Op =>
+  putJobOp({ id: `run ${finishing.runId}`, kind: FINISH_JOB, data: finishing as unknown as Json })
+
+/** Waits for the end of a run, on any instance, and deletes its thread. */
+export const finishRun =
+  (engine: ServedEngine): JobHandler =>
+  async ({ data }, { signal }) => {
+    const { threadId, runId, owner } = data as unknown as Finishing
+    const thread = { threadId, principal: actingFor(owner) }
+    try {
+      await engine.wait({ ...thread, runId, signal })
+    } catch (error) {
+      if (!(error instanceof RunError) || !error.code.startsWith('no_such')) throw error
+    }
+    await engine.deleteThread(thread)
+  }

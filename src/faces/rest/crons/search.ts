@@ -2,19 +2,19 @@ import { json } from '../../../core/http/index.ts'
 import { passes } from '../../../core/metadata-filter.ts'
 import { accessOf } from '../../../core/principal.ts'
 import { internalsOf } from '../../../engine/index.ts'
-import { containing } from '../../kit/contains.ts'
-import { pageHeaders, withFields } from '../../kit/lists.ts'
+import { containing, pageHeaders, withFields } from '../../kit/lists.ts'
 import type { Read } from '../../kit/parse.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
-import { dateOf, presentCron } from './present.ts'
 import {
   type CronFilter,
   type CronOrder,
   type CronRecord,
   clockOf,
   countCrons,
+  dateOf,
   listCrons,
+  presentCron,
 } from './records.ts'
 import { assistantOf } from './start.ts'
 import type { cronSearchSchema } from './wire.ts'

@@ -1,10 +1,11 @@
 import { HttpError, type Principal } from '../../../core/http/index.ts'
 import { withAccess } from '../../../core/principal.ts'
 import { noSuchThread } from '../../../engine/errors.ts'
+import { unasked } from '../../kit/asking.ts'
 import { namedAssistant } from '../../kit/assistants.ts'
 import { readBy } from '../../kit/body.ts'
 import type { StartContext } from '../context.ts'
-import { unknownAssistant } from '../runs/assistant.ts'
+import { unknownAssistant } from '../runs/config.ts'
 import { startPlatformRun } from '../runs/start-run.ts'
 import { type RunCreate, runCreateSchema } from '../runs/wire.ts'
 import type { CronContext } from './fire.ts'
@@ -38,8 +39,10 @@ export async function assistantOf(
 
 /** Starts a run of a cron, for the principal who created the cron. */
 export const startCronRun =
-  (context: StartContext): CronContext['startRun'] =>
+  (served: Omit<StartContext, 'engine'> & Pick<CronContext, 'engine'>): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {
+    // Its permission was asked for when the cron was made.
+    const context = { ...served, engine: unasked(served.engine) }
     const { owner, metadataFilter } = cron
     const principal = cron.principal && withAccess(cron.principal, { owner, metadataFilter })
     const ofThread = cron.threadId !== null

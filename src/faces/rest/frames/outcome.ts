@@ -1,10 +1,10 @@
 import type { StateSnapshot } from '../../../agents/agent.ts'
 import type { Principal } from '../../../core/principal.ts'
 import {
-  type AgentEngine,
   headOf,
   type RunRecord,
   readToEnd,
+  type ServedEngine,
   type ThreadRecord,
 } from '../../../engine/index.ts'
 import type { InputRequestedData, LoggedEvent } from '../../../messages/thread-events/index.ts'
@@ -40,7 +40,7 @@ const FILTER = { channels: ['values', 'input', 'checkpoints'] }
  * @param after A log sequence number before the run's first event, for a run that the caller has started or
  * found. Default: it is looked up.
  */
-export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
+export async function outcomeOf(engine: ServedEngine, at: RunAddress, after?: number): Promise<Outcome> {
   let last: LoggedEvent | undefined
   const interrupts: Interrupt[] = []
   const run = await readToEnd(engine, {
@@ -76,7 +76,7 @@ const failed = (error: string, message: string | null): Outcome => ({
 })
 
 /** The same for the SDK's `wait`, which fails on null: the thread's state if the run never started. */
-export async function withState(engine: AgentEngine, at: RunAddress, outcome: Outcome): Promise<Outcome> {
+export async function withState(engine: ServedEngine, at: RunAddress, outcome: Outcome): Promise<Outcome> {
   if (outcome.body !== 'null') return outcome
   const thread = await engine.findThread(at)
   const state = thread && (await engine.readState(thread))
@@ -84,13 +84,13 @@ export async function withState(engine: AgentEngine, at: RunAddress, outcome: Ou
 }
 
 /** The log's head before the run if it has started, otherwise the current head. */
-async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
+async function startOf(engine: ServedEngine, at: RunAddress): Promise<number> {
   const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)
   return firstSeq === null ? headOf(engine, at) : firstSeq - 1
 }
 
 /** The newest state that a run wrote. */
-async function stateAfter(engine: AgentEngine, at: RunAddress): Promise<StateSnapshot | undefined> {
+async function stateAfter(engine: ServedEngine, at: RunAddress): Promise<StateSnapshot | undefined> {
   const thread = await engine.findThread(at)
   if (!thread) return undefined
   if (thread.lastRunId === at.runId) return engine.readState(thread)
@@ -100,7 +100,7 @@ async function stateAfter(engine: AgentEngine, at: RunAddress): Promise<StateSna
 }
 
 /** The thread of a run, if no other run has followed it. */
-async function threadAfter(engine: AgentEngine, at: RunAddress): Promise<ThreadRecord | undefined> {
+async function threadAfter(engine: ServedEngine, at: RunAddress): Promise<ThreadRecord | undefined> {
   const thread = await engine.findThread(at)
   return thread?.lastRunId === at.runId ? thread : undefined
 }

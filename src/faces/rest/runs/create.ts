@@ -1,25 +1,28 @@
 import {
+  createTicker,
   HttpError,
   json,
+  jsonText,
   originOf,
   publicBase,
   rejectWithoutPreflight,
   reportError,
+  streamResponse,
 } from '../../../core/http/index.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
-import { nextTurn } from '../../../core/time.ts'
+import { nextTurn, within } from '../../../core/time.ts'
 import { resourceNamed } from '../../../engine/assistants/index.ts'
 import { internalsOf, type RunRecord } from '../../../engine/index.ts'
 import { permit, type ThreadResource } from '../../kit/access.ts'
 import { namedAssistant } from '../../kit/assistants.ts'
 import { bodyOf } from '../../kit/body.ts'
+import { reporterOf } from '../../kit/errors.ts'
 import { isSet, mapSome } from '../../kit/lists.ts'
-import type { FaceCall } from '../../kit/routes.ts'
+import type { FaceCall, FaceContext } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
-import { outcomeOf, withState } from '../frames/outcome.ts'
+import { type Outcome, outcomeOf, withState } from '../frames/outcome.ts'
 import { presentRun } from './present.ts'
 import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'
-import { whenEnded } from './wait.ts'
 import { type RunCreate, runCreateSchema } from './wire.ts'
 
 /** The `authorize` resource of a body that creates a run. */
@@ -180,4 +183,40 @@ export function cancelWhenGone(
   signal?.addEventListener('abort', leave)
   const forget = () => signal?.removeEventListener('abort', leave)
   over.then(forget, forget)
+}
+
+const BEAT_MS = 1_000
+const beats = /* @__PURE__ */ createTicker(BEAT_MS)
+const encoder = /* @__PURE__ */ new TextEncoder()
+const NEWLINE = /* @__PURE__ */ encoder.encode('\n')
+
+/**
+ * The end of a run as JSON. If it takes longer than a second, the response starts without it and sends a
+ * newline every second, so that no proxy closes the connection.
+ */
+export async function whenEnded(
+  context: FaceContext,
+  call: FaceCall,
+  outcome: Promise<Outcome>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  let ended: Outcome | undefined
+  const settled = outcome.then((value) => {
+    ended = value
+  })
+  await within(BEAT_MS, settled)
+  if (ended) return jsonText(ended.body, { headers })
+  settled.catch(() => {}) // A client that is still connected gets it below.
+  let isRead = false
+  const source = {
+    async next() {
+      if (isRead) return undefined
+      const { body } = await outcome
+      isRead = true
+      return encoder.encode(body)
+    },
+    cancel() {},
+  }
+  const framing = { headers: { 'content-type': 'application/json', ...headers }, heartbeat: NEWLINE }
+  return streamResponse(source, framing, { onError: reporterOf(context, call), ticker: beats })
 }

@@ -2,7 +2,7 @@ import { checkUrl } from '../../../core/egress/check-url.ts'
 import type { DeliveryOptions } from '../../../core/egress/delivery.ts'
 import { HttpError } from '../../../core/http/index.ts'
 import { actingFor } from '../../../core/principal.ts'
-import { type AgentEngine, internalsOf, jobsOf, RunError } from '../../../engine/index.ts'
+import { internalsOf, jobsOf, RunError, type ServedEngine } from '../../../engine/index.ts'
 import { putJobOp } from '../../../storage/jobs/job.ts'
 import type { JobHandler } from '../../../storage/jobs/kind.ts'
 import type { Json } from '../../../storage/store/store.ts'
@@ -32,7 +32,7 @@ export function checkWebhook(
 
 /** Waits for the end of a run, and creates the job that delivers it. */
 export const followRun =
-  (engine: AgentEngine): JobHandler =>
+  (engine: ServedEngine): JobHandler =>
   async ({ partition: threadId, data }, { signal }) => {
     const { runId, url, owner, deletesThread } = data as unknown as FollowedRun
     const principal = actingFor(owner)
@@ -47,8 +47,8 @@ export const followRun =
 
 /** The webhook body of a finished run. Undefined if the run was rolled back or deleted. */
 async function endOf(
-  engine: AgentEngine,
-  at: Parameters<AgentEngine['wait']>[0],
+  engine: ServedEngine,
+  at: Parameters<ServedEngine['wait']>[0],
 ): Promise<Readonly<Record<string, Json>> | undefined> {
   try {
     await engine.wait(at)

@@ -8,16 +8,14 @@ import {
 } from '../../../engine/index.ts'
 import type { ThreadResource } from '../../kit/access.ts'
 import { bodyOf, readBy } from '../../kit/body.ts'
-import { containing } from '../../kit/contains.ts'
 import { threadIdOf } from '../../kit/ids.ts'
-import { numberParam, pageHeaders, withFields } from '../../kit/lists.ts'
+import { containing, numberParam, pageHeaders, withFields } from '../../kit/lists.ts'
 import { requireThread, threadNotFound } from '../../kit/require-thread.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf } from '../frames/outcome.ts'
-import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders } from './create.ts'
+import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders, whenEnded } from './create.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
-import { whenEnded } from './wait.ts'
 import { type CancelMany, cancelManySchema, statusSchema } from './wire.ts'
 
 const MAX_PAGE = 1_000
@@ -73,7 +71,7 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
 export async function cancelRuns({ engine }: PlatformContext, call: FaceCall<CancelMany>): Promise<Response> {
   const action = call.url.searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt'
   const { principal } = call
-  for await (const [threadId, runId] of askedRuns(engine, call, call.body)) {
+  for await (const [threadId, runId] of requestedRuns(engine, call, call.body)) {
     try {
       await engine.cancel({ threadId, runId, principal, action })
     } catch (error) {
@@ -84,7 +82,7 @@ export async function cancelRuns({ engine }: PlatformContext, call: FaceCall<Can
   return empty(204)
 }
 
-async function* askedRuns(
+async function* requestedRuns(
   engine: AgentEngine,
   { principal }: FaceCall,
   { thread_id, run_ids, status }: CancelMany,

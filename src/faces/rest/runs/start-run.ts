@@ -10,6 +10,10 @@ import {
   RunError,
   type RunReceipt,
   type RunRequest,
+  restStatusOf,
+  retryConflicts,
+  type ThreadRecord,
+  unanswered,
 } from '../../../engine/index.ts'
 import type { Json } from '../../../storage/store/store.ts'
 import { threadIdOf } from '../../kit/ids.ts'
@@ -18,9 +22,7 @@ import { forkPoint } from '../../kit/run-config.ts'
 import { threadMetadata } from '../../kit/thread-metadata.ts'
 import { titleOf } from '../../kit/title.ts'
 import type { StartContext } from '../context.ts'
-import { answersOf } from './answers.ts'
-import { assistantOf, type RunAssistant } from './assistant.ts'
-import { type RunSettings, settingsOf } from './config.ts'
+import { assistantOf, type RunAssistant, type RunSettings, settingsOf } from './config.ts'
 import type { RunDetails } from './present.ts'
 import { webhookJob } from './webhook-job.ts'
 import type { RunCreate } from './wire.ts'
@@ -46,11 +48,11 @@ export interface StartedRun extends RunReceipt {
 }
 
 /** Starts the run of a REST body. A rejected request changes nothing. Throws `HttpError` and `RunError`. */
-export const startPlatformRun = async (
+export const startPlatformRun = (
   context: StartContext,
   order: RunOrder,
   body: RunCreate,
-): Promise<StartedRun> => (await planRun(context, order, body))()
+): Promise<StartedRun> => retryConflicts(async () => (await planRun(context, order, body))())
 
 /** Validates a body, and returns a function that starts its run. */
 export async function planRun(
@@ -62,8 +64,8 @@ export async function planRun(
   const { request } = order
   const isOfOwnThread = order.threadId === undefined
   // The run and its thread have the same id, so the run id is enough to find both.
-  const ownId = isOfOwnThread ? uuid7() : undefined
-  const threadId = ownId ?? threadIdOf(order.threadId)
+  const runId = uuid7()
+  const threadId = order.threadId === undefined ? runId : threadIdOf(order.threadId)
   // Only this request knows the thread, so its metadata need not match a filter. Assistants must.
   const principal = isOfOwnThread ? withoutMetadataFilter(order.principal) : order.principal
   const look = isOfOwnThread
@@ -88,7 +90,7 @@ export async function planRun(
     request,
     command: order.key,
     looked: look,
-    runId: ownId,
+    runId,
     traceparent: request?.headers.get('traceparent'),
     assistantId: assistant.graphId,
     checkpointId: checkpointOf(body),
@@ -106,9 +108,7 @@ export async function planRun(
     threadMetadata: { graph_id: assistant.graphId, assistant_id: assistant.assistantId },
     threadConfig: settings.config,
     ...(webhook !== undefined && {
-      extraOps: (runId: string) => [
-        webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted }),
-      ],
+      extraOps: [webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted })],
     }),
   }
 
@@ -193,3 +193,28 @@ async function refusals<T>(work: Promise<T>): Promise<T> {
     throw error
   }
 }
+
+/** The format of LangGraph's interrupt ids. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/
+
+/**
+ * The answers in `command.resume`, by interrupt id: a map of them, or the answer to the only interrupt. Empty
+ * at a breakpoint, where it only continues the run. Throws 400.
+ */
+function answersOf(thread: ThreadRecord | undefined, resume: unknown): Readonly<Record<string, unknown>> {
+  if (resume === undefined || resume === null) return {}
+  const open = thread ? unanswered(thread).map(({ id }) => id) : []
+  if (typeof resume === 'object' && !Array.isArray(resume)) {
+    const ids = Object.keys(resume)
+    if (ids.length > 0 && ids.every((id) => open.includes(id) || INTERRUPT_ID.test(id)))
+      return resume as Readonly<Record<string, unknown>>
+  }
+  const [only, ...others] = open
+  if (only === undefined && thread && restStatusOf(thread) === 'interrupted') return {}
+  if (only === undefined) throw refused('no interrupt is waiting for an answer on this thread.')
+  if (others.length > 0)
+    throw refused('several interrupts are waiting. Send an object with the answers by interrupt id.')
+  return { [only]: resume }
+}
+
+const refused = (why: string): HttpError => new HttpError(400, 'invalid_argument', `command.resume: ${why}`)

@@ -6,10 +6,9 @@ import {
   type DeliveryOptions,
 } from '../../../core/egress/delivery.ts'
 import type { OptionTable } from '../../../core/options.ts'
-import { type AgentEngine, jobsOf } from '../../../engine/index.ts'
+import { jobsOf, type ServedEngine } from '../../../engine/index.ts'
 import type { Job } from '../../../storage/jobs/job.ts'
-import type { JobOrigin } from '../../../storage/jobs/kind.ts'
-import { RETRY_FOR_A_DAY } from '../../../storage/jobs/retry-rule.ts'
+import { type JobOrigin, RETRY_FOR_A_DAY } from '../../../storage/jobs/kind.ts'
 import { DELIVER, FOLLOW, isOwnPath, LOCAL } from './webhook-job.ts'
 
 /** How the webhooks of runs are delivered. */
@@ -29,7 +28,7 @@ export interface Webhooks {
 }
 
 /** Registers the webhook jobs with the engine. */
-export function createWebhooks(engine: AgentEngine, options: WebhookOptions): Webhooks {
+export function createWebhooks(engine: ServedEngine, options: WebhookOptions): Webhooks {
   const { local } = options
   const overNetwork = createDelivery(options)
   const deliver: Deliver = (request) =>

@@ -34,9 +34,15 @@ export type CommandFunction = (command: Command) => Promise<CommandResult>
 export const parse = <S extends Schema>(schema: S, params: unknown): Read<S> =>
   readBy(schema, params, (message) => new ProtocolError('invalid_argument', message))
 
-/** The caller's thread. Throws `no_such_run`, because the protocol has no code for an unknown thread. */
-export async function requireThread(command: Command): Promise<ThreadRecord> {
-  const thread = await command.engine.findThread(command)
+/** The caller's thread. */
+export const requireThread = async (command: Command): Promise<ThreadRecord> =>
+  knownThread(command, await command.engine.findThread(command))
+
+/** Throws `no_such_run` for an unknown thread, because the protocol has no code for one. */
+export function knownThread(
+  command: Pick<Command, 'threadId'>,
+  thread: ThreadRecord | undefined,
+): ThreadRecord {
   if (thread) return thread
   throw new ProtocolError(
     'no_such_run',

@@ -2,7 +2,7 @@ import { AgentwireError } from '../../../core/errors.ts'
 import { json, originOf } from '../../../core/http/index.ts'
 import { nearest } from '../../../core/nearest.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
-import { internalsOf } from '../../../engine/index.ts'
+import { internalsOf, type RunTree, readTree } from '../../../engine/index.ts'
 import { permit, type ThreadAction } from '../../kit/access.ts'
 import { namedAssistant } from '../../kit/assistants.ts'
 import { bodyOf } from '../../kit/body.ts'
@@ -11,10 +11,80 @@ import { commandKey } from '../../kit/idempotency-key.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { ThreadsContext } from '../context.ts'
 import { answerOfError, ProtocolError } from '../errors.ts'
-import { commandSchema } from '../wire.ts'
-import type { CommandFunction, CommandResult } from './command.ts'
+import { commandSchema, getTreeSchema, listCheckpointsSchema, stateGetSchema } from '../wire.ts'
+import {
+  type Command,
+  type CommandFunction,
+  type CommandResult,
+  namespaceKey,
+  parse,
+  requireThread,
+} from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
-import { getTree, listCheckpoints, stateGet } from './state.ts'
+
+/** `state.get`: all values of a namespace, or those of the given keys. */
+async function stateGet(command: Command): Promise<CommandResult> {
+  const { namespace, keys } = parse(stateGetSchema, command.params)
+  const thread = await requireThread(command)
+  const checkpointNs = namespaceKey(namespace)
+  const snapshot = await command.engine.readState(thread, { checkpointNs })
+  if (!snapshot) {
+    if (checkpointNs === '') return { result: { values: {} } }
+    throw new ProtocolError(
+      'no_such_namespace',
+      `Namespace ${JSON.stringify(namespace)} has no state on this thread.`,
+    )
+  }
+  const wanted = keys && new Set(keys)
+  const values = wanted
+    ? Object.fromEntries(Object.entries(snapshot.values).filter(([key]) => wanted.has(key)))
+    : snapshot.values
+  const { checkpointId: id, checkpointNs: ns } = snapshot.checkpoint
+  return { result: { values, checkpoint: { id, ns } } }
+}
+
+/**
+ * `state.listCheckpoints`: newest first. `parent_id` is an extension: it lets clients draw the branches
+ * without reading every state.
+ */
+async function listCheckpoints(command: Command): Promise<CommandResult> {
+  const { namespace, limit = 100, before } = parse(listCheckpointsSchema, command.params)
+  const thread = await requireThread(command)
+  const checkpoints: unknown[] = []
+  const history = command.engine.readHistory(
+    thread,
+    { checkpointNs: namespaceKey(namespace) },
+    { limit, before },
+  )
+  for await (const { checkpoint, parentCheckpoint, createdAt, metadata, next } of history) {
+    checkpoints.push({
+      id: checkpoint.checkpointId,
+      ...(parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }),
+      timestamp: createdAt,
+      step: metadata.step,
+      ...(next[0] !== undefined && { node_name: next[0] }),
+      metadata,
+    })
+  }
+  return { result: { checkpoints } }
+}
+
+/** `agent.getTree`: the agents of a run. Default: the newest run. */
+async function getTree(command: Command): Promise<CommandResult> {
+  const { run_id } = parse(getTreeSchema, command.params)
+  const thread = await requireThread(command)
+  const runId = run_id ?? thread.lastRunId
+  const tree = runId === null ? undefined : await readTree(command.engine, thread, runId)
+  if (!tree) throw new ProtocolError('no_such_run', 'Run not found on this thread.')
+  return { result: { tree: presentTree(tree) } }
+}
+
+const presentTree = ({ namespace, status, graphName, children }: RunTree): Record<string, unknown> => ({
+  namespace,
+  status,
+  graph_name: graphName,
+  ...(children.length > 0 && { children: children.map(presentTree) }),
+})
 
 /** A command's permission, which is checked before anything is read, and its function. */
 type CommandRow = readonly [action: ThreadAction, run: CommandFunction]

@@ -1,47 +1,47 @@
-import type { AssistantRecord } from '../../../engine/assistants/index.ts'
 import {
   internalsOf,
+  lookAtThread,
   type MultitaskStrategy,
   questionsBeforeInput,
   type RunReceipt,
-  receiptOf,
-  type ThreadRecord,
+  type RunRequest,
+  receiptIn,
+  retryConflicts,
+  type ThreadLook,
 } from '../../../engine/index.ts'
 import { assistantOfThread } from '../../kit/assistants.ts'
 import { forkPoint, type RunConfigWire, runSettings } from '../../kit/run-config.ts'
-import { threadMetadata } from '../../kit/thread-metadata.ts'
+import { type Metadata, threadMetadata } from '../../kit/thread-metadata.ts'
 import { titleOf } from '../../kit/title.ts'
 import { ProtocolError } from '../errors.ts'
 import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
-import { type Command, type CommandResult, parse, requireThread } from './command.ts'
+import { type Command, type CommandResult, knownThread, parse } from './command.ts'
 
 /** `run.start`: starts a new run or a fork, or answers the interrupt of an interrupted thread. */
 export async function runStart(command: Command): Promise<CommandResult> {
   const { input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
   const { graphId, assistant } = command.named
-  const started = await command.engine.start({
-    ...(await common(command, config, metadata)),
-    assistantId: graphId,
-    input,
-    checkpointId: forkPoint(config),
-    multitaskStrategy: strategyOf(multitask_strategy),
-    title: titleOf(input),
-    metadata: threadMetadata(command.engine, metadata),
-    ...(assistant && { threadMetadata: { assistant_id: assistant.assistantId } }),
-  })
-  return resultOf(started)
+  return starting(command, { config, metadata }, (run) =>
+    command.engine.start({
+      ...run,
+      assistantId: graphId,
+      input,
+      checkpointId: forkPoint(config),
+      multitaskStrategy: strategyOf(multitask_strategy),
+      title: titleOf(input),
+      metadata: threadMetadata(command.engine, metadata),
+      ...(assistant && { threadMetadata: { assistant_id: assistant.assistantId } }),
+    }),
+  )
 }
 
 /** `state.fork`: starts a run from an earlier checkpoint. */
 export async function stateFork(command: Command): Promise<CommandResult> {
   const { checkpoint_id, input, config } = parse(stateForkSchema, command.params)
-  const started = await command.engine.start({
-    ...(await common(command, config)),
-    input,
-    checkpointId: checkpoint_id,
-    mustExist: true,
-  })
-  return resultOf(started, { thread_id: command.threadId })
+  const { result, ...forked } = await starting(command, { config }, (run) =>
+    command.engine.start({ ...run, input, checkpointId: checkpoint_id, mustExist: true }),
+  )
+  return { result: { ...result, thread_id: command.threadId }, ...forked }
 }
 
 /**
@@ -54,13 +54,9 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
     command.params,
   )
   const answers = answersOf(responses ?? (interrupt_id === undefined ? [] : [{ interrupt_id, response }]))
-  const started = await command.engine.respond({
-    ...(await common(command, config, metadata)),
-    answers,
-    update,
-    goto,
-  })
-  return resultOf(started)
+  return starting(command, { config, metadata }, (run) =>
+    command.engine.respond({ ...run, answers, update, goto }),
+  )
 }
 
 /**
@@ -70,9 +66,7 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
 export async function inputInject(command: Command): Promise<CommandResult> {
   const { message } = parse(inputInjectSchema, command.params)
   const { engine, threadId, principal } = command
-  const thread = await requireThread(command)
   const key = await command.key()
-  const done = await receiptOf(engine, threadId, key)
   const messages = [
     {
       type: message.role === 'user' ? 'human' : 'system',
@@ -81,62 +75,72 @@ export async function inputInject(command: Command): Promise<CommandResult> {
       id: crypto.randomUUID(),
     },
   ]
-  // A repeated command has the same effect as the first time, whatever the thread's current status.
-  if (done ? 'runId' in done : thread.status === 'busy') {
-    const started = await engine.start({
-      ...(await common(command)),
-      input: { messages },
-      accept: refuseQuestions(command),
-    })
-    return resultOf(started)
-  }
-  const { appliedThroughSeq } = await engine.writeState({
-    threadId,
-    principal,
-    values: { messages },
-    command: key,
-    accept: refuseQuestions(command),
+  return retryConflicts(async () => {
+    const looked = await lookAtThread(engine, { threadId, principal, command: key })
+    const thread = knownThread(command, looked.thread)
+    const done = receiptIn(looked)
+    if (!done && (await questionsBeforeInput(engine, thread)).length > 0) throw openInterrupt()
+    // A repeated command has the same effect as the first time, whatever the thread's current status.
+    if (done ? 'runId' in done : thread.status === 'busy') {
+      const run = await fieldsOf(command, {}, looked)
+      return resultOf(await engine.start({ ...run, input: { messages } }))
+    }
+    const write = { threadId, principal, values: { messages }, command: key, looked }
+    return { result: {}, appliedThroughSeq: (await engine.writeState(write)).appliedThroughSeq }
   })
-  return { result: {}, appliedThroughSeq }
 }
 
-const refuseQuestions =
-  ({ engine }: Command) =>
-  async (thread: ThreadRecord): Promise<void> => {
-    if ((await questionsBeforeInput(engine, thread)).length === 0) return
-    throw new ProtocolError(
-      'not_supported',
-      'The thread has an open interrupt, which a message would discard. Answer with input.respond, and send the message as update.',
-    )
-  }
+const openInterrupt = (): ProtocolError =>
+  new ProtocolError(
+    'not_supported',
+    'The thread has an open interrupt, which a message would discard. Answer with input.respond, and send the message as update.',
+  )
 
-const resultOf = ({ runId, appliedThroughSeq }: RunReceipt, more: object = {}): CommandResult => ({
-  result: { run_id: runId, ...more },
+const resultOf = ({ runId, appliedThroughSeq }: RunReceipt): CommandResult => ({
+  result: { run_id: runId },
   appliedThroughSeq,
 })
 
+/** What a command says about its run. */
+interface Settings {
+  readonly config?: RunConfigWire | undefined
+  readonly metadata?: Metadata | undefined
+}
+
 /** The fields that all commands that start a run have in common. */
-async function common(
+type CommonFields = Omit<RunRequest, 'input'>
+
+/** Starts the run of a command. One that names no assistant runs with that of the thread. */
+async function starting(
   command: Command,
-  config?: RunConfigWire,
-  metadata?: Readonly<Record<string, unknown>>,
-) {
+  settings: Settings,
+  start: (run: CommonFields) => Promise<RunReceipt>,
+): Promise<CommandResult> {
+  if (command.named.graphId !== undefined) return resultOf(await start(await fieldsOf(command, settings)))
+  const { engine, threadId, principal } = command
+  const query = { threadId, principal, command: await command.key(), saved: false }
+  return retryConflicts(async () => {
+    const looked = await lookAtThread(engine, query)
+    return resultOf(await start(await fieldsOf(command, settings, looked)))
+  })
+}
+
+async function fieldsOf(
+  command: Command,
+  { config, metadata }: Settings,
+  looked?: ThreadLook,
+): Promise<CommonFields> {
   const { engine, threadId, principal, named, request, traceparent } = command
-  const settings = (assistant: AssistantRecord | undefined) =>
-    runSettings(internalsOf(engine).limits, assistant, { config, metadata })
+  const thread = looked?.thread ?? { metadata: threadMetadata(engine, metadata), assistantId: null }
+  const assistant = looked ? await assistantOfThread(engine, principal, thread) : named.assistant
   return {
     threadId,
     principal,
     request,
     traceparent,
-    // A request without an assistant uses that of the thread.
-    ...(named.graphId === undefined
-      ? {
-          settingsOf: async (thread: ThreadRecord) =>
-            settings(await assistantOfThread(engine, principal, thread)),
-        }
-      : settings(named.assistant)),
+    ...runSettings(internalsOf(engine).limits, assistant, { config, metadata }),
     command: await command.key(),
+    looked,
   }
 }
 

@@ -4,7 +4,7 @@ import { parse } from '../commands/command.ts'
 import type { TransportCommands } from '../commands/dispatch.ts'
 import { ProtocolError } from '../errors.ts'
 import { reconnectSchema, streamSchema, unsubscribeSchema } from '../wire.ts'
-import { subscribingOf } from './subscribing.ts'
+import { subscriptionRequest } from './subscription-request.ts'
 import { filterOf, type Subscribing, type Subscriptions } from './subscriptions.ts'
 
 /**
@@ -17,7 +17,7 @@ export function subscriptionCommands(
   subscriptions: Subscriptions,
   later: (start: () => void) => void,
 ): TransportCommands {
-  const asked = async (params: unknown) => subscribingOf(parse(streamSchema, params), request)
+  const asked = async (params: unknown) => subscriptionRequest(parse(streamSchema, params), request)
   const open = async (subscribing: Subscribing): Promise<string> => {
     const { id, start } = await subscriptions.open(subscribing)
     later(start)

@@ -15,9 +15,9 @@ import type { FaceCall } from '../../kit/routes.ts'
 import { answerCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
 import { subscriptionCommands } from './commands.ts'
-import { createOutlet, type SocketWriter } from './outlet.ts'
-import { isPython } from './subscribing.ts'
+import { isPython } from './subscription-request.ts'
 import { createSubscriptions } from './subscriptions.ts'
+import { createSocketWriter, type SocketWriter } from './writer.ts'
 
 /**
  * The maximum of unanswered messages, and of their total length, in multiples of the longest allowed message.
@@ -38,24 +38,24 @@ const CHECKED_MS = 5_000
 /** The session of a web socket on a thread. It keeps no state until a host has opened the socket. */
 export function createSession(context: ThreadsContext, call: FaceCall): SocketSession {
   const { maxBodyBytes } = context
-  let outlet: SocketWriter
+  let writer: SocketWriter
   let conversation: ThreadSession
   return {
     protocol: chosenProtocol(call.request),
     maxMessageBytes: maxBodyBytes,
     open(peer) {
-      outlet = createOutlet(peer)
-      conversation = openSession(context, call, outlet)
+      writer = createSocketWriter(peer)
+      conversation = openSession(context, call, writer)
       // It may be told to end immediately.
       context.sockets.add(conversation)
     },
     message(data) {
-      if (data.length > maxBodyBytes) outlet.end(1009, `A message has at most ${maxBodyBytes} bytes.`)
+      if (data.length > maxBodyBytes) writer.end(1009, `A message has at most ${maxBodyBytes} bytes.`)
       else conversation.take(data)
     },
-    drain: () => outlet.drained(),
+    drain: () => writer.drained(),
     close() {
-      outlet.lost()
+      writer.onClosed()
       conversation.close()
     },
   }
@@ -67,7 +67,7 @@ interface ThreadSession extends OpenSocket {
 }
 
 /** Answers one message after the other, as fast as the answers are accepted. */
-function openSession(context: ThreadsContext, call: FaceCall, outlet: SocketWriter): ThreadSession {
+function openSession(context: ThreadsContext, call: FaceCall, writer: SocketWriter): ThreadSession {
   const { engine, maxBodyBytes } = context
   const waiting: SocketMessage[] = []
   let waitingLength = 0
@@ -82,7 +82,7 @@ function openSession(context: ThreadsContext, call: FaceCall, outlet: SocketWrit
   let forget = onExpiry(principal, expire)
   const report = reporterOf(context, call)
 
-  const subscriptions = createSubscriptions(engine, call, outlet, endBy, report)
+  const subscriptions = createSubscriptions(engine, call, writer, endBy, report)
   const commands = subscriptionCommands(engine, call, subscriptions, (start) => later.push(start))
 
   function leave(): void {
@@ -91,7 +91,7 @@ function openSession(context: ThreadsContext, call: FaceCall, outlet: SocketWrit
   }
 
   function end(code: number, reason: string): void {
-    outlet.end(code, reason)
+    writer.end(code, reason)
     close()
   }
 
@@ -159,11 +159,11 @@ function openSession(context: ThreadsContext, call: FaceCall, outlet: SocketWrit
     // Another server should start a run that this server no longer starts.
     if (status === 503 && !('type' in body)) return endForRestart()
     const isSilent = isFilter(value) && status === 200 && later.length > 0
-    if (!isSilent) await outlet.write(() => textFrame(JSON.stringify(body)))
+    if (!isSilent) await writer.write(() => textFrame(JSON.stringify(body)))
   }
 
   function gather(): void {
-    if (later.length > 0 && !outlet.ended) gathering ??= setTimeout(begin, GATHER_MS)
+    if (later.length > 0 && !writer.ended) gathering ??= setTimeout(begin, GATHER_MS)
   }
 
   /**
@@ -197,7 +197,7 @@ function openSession(context: ThreadsContext, call: FaceCall, outlet: SocketWrit
 
   const conversation: ThreadSession = {
     take(message) {
-      if (outlet.ended) return
+      if (writer.ended) return
       waitingLength += message.length
       if (waiting.push(message) > MAX_WAITING || waitingLength > MAX_WAITING_LENGTH * maxBodyBytes) {
         end(1008, 'Too many messages are waiting for a response.')

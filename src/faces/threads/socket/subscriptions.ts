@@ -7,9 +7,8 @@ import {
 } from '../../../engine/index.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { ProtocolError } from '../errors.ts'
-import { asChunks, type SocketChunk } from './encode.ts'
-import { fill, newSource, type Source, takeFrames } from './feed.ts'
-import type { SocketWriter } from './outlet.ts'
+import { asChunks, fill, newSource, type SocketChunk, type Source, takeFrames } from './encode.ts'
+import type { SocketWriter } from './writer.ts'
 
 /** More than any page needs: a page has two, and two for each subagent that it shows. */
 const MAX_SUBSCRIPTIONS = 256
@@ -45,7 +44,7 @@ export interface Subscriptions {
 export function createSubscriptions(
   engine: AgentEngine,
   { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
-  outlet: SocketWriter,
+  writer: SocketWriter,
   /** Called with the reason when a subscription cannot start or continue. */
   onEnd: (reason: unknown) => void,
   /** Called before that if the error is not reported elsewhere. */
@@ -63,9 +62,9 @@ export function createSubscriptions(
     again = true
     if (flushing) return
     flushing = true
-    while (again && !outlet.ended) {
+    while (again && !writer.ended) {
       again = false
-      const sent = outlet.write(next)
+      const sent = writer.write(next)
       if (sent) return void sent.then(flushOn)
     }
     flushing = false

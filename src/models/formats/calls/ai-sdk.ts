@@ -1,7 +1,6 @@
+import { dropUndefined, type Fields, fieldsOf, listOf, stringOf } from '../fields.ts'
 import type { Format } from '../format.ts'
-import { type Fields, fieldsOf, listOf, stringOf } from '../reading/fields.ts'
-import type { WriteRequest } from '../requests/request.ts'
-import { dropUndefined } from '../writing/fields.ts'
+import type { WriteRequest } from '../requests/write.ts'
 import { type Model, type ModelSettings, toolsOf, withInstructions } from './model.ts'
 
 /** The part of a language model of the AI SDK that is called, such as `openai('gpt-5-mini')` of `@ai-sdk/openai`. */

@@ -1,5 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
 import { countOf } from '../../../messages/usage.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../fields.ts'
 import { readBlock, readCitation, toResult, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type Draft,
   finishPart,
 } from '../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../reading/fields.ts'
 import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
 import { addUsage, cacheWrites, laterCounts, sumOf, toUsage } from '../reading/usage.ts'
 

@@ -1,15 +1,4 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
-import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
-import { defineFormat } from '../reading/define.ts'
-import {
-  addError,
-  addHead,
-  addMetadata,
-  addPart,
-  addUnknown,
-  type Choice,
-  choiceOf,
-} from '../reading/draft.ts'
 import {
   collect,
   type Fields,
@@ -21,7 +10,18 @@ import {
   spellings,
   stringOf,
   toText,
-} from '../reading/fields.ts'
+} from '../fields.ts'
+import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
+import { defineFormat } from '../reading/define.ts'
+import {
+  addError,
+  addHead,
+  addMetadata,
+  addPart,
+  addUnknown,
+  type Choice,
+  choiceOf,
+} from '../reading/draft.ts'
 import { readInputMessage, toRequest } from '../reading/request.ts'
 import { laterCounts, toUsage } from '../reading/usage.ts'
 

@@ -1,9 +1,9 @@
 import type { Usage } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../fields.ts'
 import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import { addHead, addMetadata, addPart, addUnknown, choiceOf } from '../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../reading/fields.ts'
 import { toRequest } from '../reading/request.ts'
 import { addUsage } from '../reading/usage.ts'
 import {

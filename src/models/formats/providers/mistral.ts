@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf, listOf, respell, spellings } from '../fields.ts'
 import { defineFormat } from '../reading/define.ts'
-import { type Fields, fieldsOf, listOf, respell, spellings } from '../reading/fields.ts'
 import { openaiChat, openChat } from './openai-chat.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { Message } from '../../../messages/index.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../fields.ts'
 import { toBase64 } from '../reading/base64.ts'
 import { readBlock, toCall, vocabulary } from '../reading/blocks.ts'
 import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
 import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
 import { laterCounts, toUsage } from '../reading/usage.ts'
 

@@ -1,6 +1,7 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { countOf } from '../../../messages/usage.ts'
+import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../fields.ts'
 import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
 import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
@@ -13,7 +14,6 @@ import {
   choiceOf,
   type Draft,
 } from '../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../reading/fields.ts'
 import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
 import { cacheWrites, laterCounts, toUsage, withProviderCost } from '../reading/usage.ts'
 

@@ -1,4 +1,5 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../fields.ts'
 import type { ModelRequest } from '../format.ts'
 import { readBlock, readCitation, toCall, toResult, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
@@ -14,7 +15,6 @@ import {
   createDraft,
   finishPart,
 } from '../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
 import { createPlaces, type Places } from '../reading/places.ts'
 import { contentOf, toRequest } from '../reading/request.ts'
 import { laterCounts, toUsage } from '../reading/usage.ts'

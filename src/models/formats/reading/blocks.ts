@@ -1,4 +1,4 @@
-import { splitDataUrl } from '../../../messages/data-url.ts'
+import { splitDataUrl } from '../../../messages/content.ts'
 import type {
   Annotation,
   ContentBlock,
@@ -7,7 +7,7 @@ import type {
 } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { parseToolArgs, withRawArgs } from '../../../messages/tool-args.ts'
-import { byWireName, type Fields, fieldsOf, hasValue, isEmpty, names, stringOf, toText } from './fields.ts'
+import { byWireName, type Fields, fieldsOf, hasValue, isEmpty, names, stringOf, toText } from '../fields.ts'
 
 /** The names that a format has for blocks and their fields. */
 export interface BlockVocabulary {

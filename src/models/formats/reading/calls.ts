@@ -1,4 +1,4 @@
-import { stringOf, toText } from './fields.ts'
+import { stringOf, toText } from '../fields.ts'
 
 interface WaitingCall {
   readonly id: unknown

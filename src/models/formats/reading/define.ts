@@ -1,7 +1,7 @@
 import { isRecord } from '../../../messages/record.ts'
+import { type Fields, fieldsOf } from '../fields.ts'
 import type { Format, Shape } from '../format.ts'
 import { addUnknown, createDraft, type Draft, finishDraft, takeEvents } from './draft.ts'
-import { type Fields, fieldsOf } from './fields.ts'
 
 interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'readRequest'> {
   /**

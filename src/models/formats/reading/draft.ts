@@ -10,8 +10,8 @@ import type {
   Usage,
 } from '../../../messages/index.ts'
 import { withRawArgs } from '../../../messages/tool-args.ts'
+import { collect, type Fields, fieldsOf, isEmpty, merge, names, toText } from '../fields.ts'
 import { joinBase64 } from './base64.ts'
-import { collect, type Fields, fieldsOf, isEmpty, merge, names, toText } from './fields.ts'
 
 /** A response that is being read: as events of a stream, or, like one chunk, as whole messages. */
 export interface Draft {

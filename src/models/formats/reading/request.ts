@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Role } from '../../../messages/index.ts'
+import { byWireName, collect, type Fields, fieldsOf, listOf, manyOf, toSnake, toText } from '../fields.ts'
 import type { ModelParams, ModelRequest } from '../format.ts'
 import { type Choice, choiceOf, createDraft } from './draft.ts'
-import { byWireName, collect, type Fields, fieldsOf, listOf, manyOf, toSnake, toText } from './fields.ts'
 
 /** The names of the parameters at all providers, in snake_case. */
 const PARAMS = byWireName<keyof ModelParams>({

@@ -1,7 +1,7 @@
 import type { Usage, UsageDetails } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { countOf, partition, totalsOf } from '../../../messages/usage.ts'
-import { type Fields, fieldsOf, hasValue } from './fields.ts'
+import { type Fields, fieldsOf, hasValue } from '../fields.ts'
 
 /**
  * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest

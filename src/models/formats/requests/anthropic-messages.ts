@@ -1,11 +1,16 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { fieldsOf, listOf } from '../reading/fields.ts'
-import { dropUndefined, nonEmpty } from '../writing/fields.ts'
+import { dropUndefined, fieldsOf, listOf, nonEmpty } from '../fields.ts'
 import { contentOfFile, isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { isFilled, mergeTurns, sdkOptionsOf, splitSystem, withoutLastThoughts } from './write.ts'
+import {
+  isFilled,
+  mergeTurns,
+  sdkOptionsOf,
+  splitSystem,
+  type WriteRequest,
+  withoutLastThoughts,
+} from './write.ts'
 
 /** Anthropic Messages: `system` and `messages`. */
 export const writeAnthropic: WriteRequest = (messages) => {

@@ -1,11 +1,16 @@
 import type { ContentBlock, MediaBlock } from '../../../messages/index.ts'
+import { dropUndefined, fieldsOf, nonEmpty } from '../fields.ts'
 import { decodeBase64 } from '../reading/base64.ts'
-import { fieldsOf } from '../reading/fields.ts'
-import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPicture, isSound, mimeTypeOf, nameOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { isFilled, mergeTurns, NO_OUTPUT, splitSystem, withoutLastThoughts } from './write.ts'
+import {
+  isFilled,
+  mergeTurns,
+  NO_OUTPUT,
+  splitSystem,
+  type WriteRequest,
+  withoutLastThoughts,
+} from './write.ts'
 
 type Item = Record<string, unknown>
 

@@ -1,10 +1,16 @@
 import type { ContentBlock, MediaType, ToolCallBlock } from '../../../messages/index.ts'
-import { fieldsOf, listOf } from '../reading/fields.ts'
-import { asIs, dropUndefined, nonEmpty, urlOf } from '../writing/fields.ts'
+import { asIs, dropUndefined, fieldsOf, listOf, nonEmpty, urlOf } from '../fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { dataUrlOf, isFilled, isPlainThought, joinTexts, onlyText, textsOf } from './write.ts'
+import {
+  dataUrlOf,
+  isFilled,
+  isPlainThought,
+  joinTexts,
+  onlyText,
+  textsOf,
+  type WriteRequest,
+} from './write.ts'
 
 /** OpenAI Chat Completions, and servers that take no more than it: Azure, Groq, Cerebras, xAI. */
 export const writeCompletions: WriteRequest = (messages, { media } = {}) => ({

@@ -1,9 +1,17 @@
 import type { ContentBlock } from '../../../messages/index.ts'
-import { dropUndefined, nonEmpty } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../fields.ts'
 import { isPicture, isWeb } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { dataUrlOf, isPlainThought, joinTexts, NO_OUTPUT, onlyText, textsOf, thoughtsOf } from './write.ts'
+import {
+  dataUrlOf,
+  isPlainThought,
+  joinTexts,
+  NO_OUTPUT,
+  onlyText,
+  textsOf,
+  thoughtsOf,
+  type WriteRequest,
+} from './write.ts'
 
 /** Cohere's Chat API, version 2. */
 export const writeCohere: WriteRequest = (messages) => ({

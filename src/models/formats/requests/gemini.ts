@@ -1,10 +1,16 @@
 import type { ContentBlock, MediaBlock } from '../../../messages/index.ts'
-import { fieldsOf, toText } from '../reading/fields.ts'
-import { dropUndefined } from '../writing/fields.ts'
+import { dropUndefined, fieldsOf, toText } from '../fields.ts'
 import { isPdf, mimeTypeOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { isFilled, isGeminiSignature, joinTexts, mergeTurns, sdkOptionsOf, splitSystem } from './write.ts'
+import {
+  isFilled,
+  isGeminiSignature,
+  joinTexts,
+  mergeTurns,
+  sdkOptionsOf,
+  splitSystem,
+  type WriteRequest,
+} from './write.ts'
 
 /** Google Gemini's `generateContent`: `systemInstruction` (in Google's SDK a field of `config`) and `contents`. */
 export const writeGemini: WriteRequest = (messages) => {

@@ -1,6 +1,6 @@
 import type { ContentBlock, MediaBlock } from '../../../messages/index.ts'
+import { fieldsOf } from '../fields.ts'
 import { decodeBase64 } from '../reading/base64.ts'
-import { fieldsOf } from '../reading/fields.ts'
 
 /** The media type of a block: as given, without parameters, or else by its first bytes or its name. */
 export function mimeTypeOf({ mimeType, base64, extras, url, type }: MediaBlock): string | undefined {

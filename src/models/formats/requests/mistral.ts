@@ -1,9 +1,8 @@
 import type { ContentBlock, MediaBlock } from '../../../messages/index.ts'
-import { dropUndefined, nonEmpty } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { dataUrlOf, joinTexts, onlyText, splitSystem, textsOf } from './write.ts'
+import { dataUrlOf, joinTexts, onlyText, splitSystem, textsOf, type WriteRequest } from './write.ts'
 
 /**
  * Mistral's chat completions, which differ from OpenAI's: ids of calls have nine letters and digits, thoughts

@@ -1,8 +1,7 @@
-import { dropUndefined, nonEmpty } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../fields.ts'
 import { isPicture } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { isPlainThought, joinTexts, textsOf, thoughtsOf } from './write.ts'
+import { isPlainThought, joinTexts, textsOf, thoughtsOf, type WriteRequest } from './write.ts'
 
 /** Ollama's `chat`. Results name the function, not a call. */
 export const writeOllama: WriteRequest = (messages) => ({

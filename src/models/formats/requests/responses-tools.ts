@@ -1,6 +1,5 @@
 import type { MediaBlock, ToolCallBlock } from '../../../messages/index.ts'
-import { fieldsOf, listOf } from '../reading/fields.ts'
-import { dropUndefined, nonEmpty, urlOf } from '../writing/fields.ts'
+import { dropUndefined, fieldsOf, listOf, nonEmpty, urlOf } from '../fields.ts'
 import type { PreparedMessage } from './thread.ts'
 import { isFilled, joinTexts } from './write.ts'
 

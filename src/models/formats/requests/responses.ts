@@ -1,9 +1,7 @@
 import type { Annotation, ContentBlock, MediaBlock, Message, ToolCallBlock } from '../../../messages/index.ts'
+import { dropUndefined, fieldsOf, listOf, toText, writeCitation } from '../fields.ts'
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
-import { fieldsOf, listOf, toText } from '../reading/fields.ts'
-import { dropUndefined, writeCitation } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import {
   type Item,
   isItemId,
@@ -13,7 +11,7 @@ import {
   writeToolOutput,
 } from './responses-tools.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { dataUrlOf, isFilled, joinTexts, onlyText, sdkOptionsOf } from './write.ts'
+import { dataUrlOf, isFilled, joinTexts, onlyText, sdkOptionsOf, type WriteRequest } from './write.ts'
 
 /** OpenAI Responses: `instructions` and the items of `input`. */
 export const writeResponses: WriteRequest = (messages) => {

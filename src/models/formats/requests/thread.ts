@@ -8,8 +8,8 @@ import type {
   ToolCallBlock,
 } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
+import { fieldsOf, toText } from '../fields.ts'
 import { readBlock, vocabulary } from '../reading/blocks.ts'
-import { fieldsOf, toText } from '../reading/fields.ts'
 import { isMedia, isSound, noteOf, textOfFile } from './media.ts'
 
 /** The place of a block. The result of a tool is a place of its own. */

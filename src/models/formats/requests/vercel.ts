@@ -1,9 +1,7 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { fieldsOf, toText } from '../reading/fields.ts'
-import { dropUndefined } from '../writing/fields.ts'
+import { dropUndefined, fieldsOf, toText } from '../fields.ts'
 import { isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
-import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   isFilled,
@@ -11,6 +9,7 @@ import {
   joinTexts,
   sdkOptionsOf,
   startWithUser,
+  type WriteRequest,
   withoutLastThoughts,
 } from './write.ts'
 

@@ -1,7 +1,21 @@
-import type { ContentBlock, MediaBlock, Message, TextBlock } from '../../../messages/index.ts'
-import { type Fields, fieldsOf } from '../reading/fields.ts'
+import type { ContentBlock, MediaBlock, MediaType, Message, TextBlock } from '../../../messages/index.ts'
+import { type Fields, fieldsOf } from '../fields.ts'
 import { mimeTypeOf } from './media.ts'
 import { OPENING, type PreparedMessage } from './thread.ts'
+
+export interface WriteOptions {
+  /**
+   * Media that the model takes although not every model behind this API does. The AI SDK and servers that speak
+   * Chat Completions have it; the others know what their models take.
+   */
+  readonly media?: readonly MediaType[]
+}
+
+/**
+ * Writes a thread as the input of a call. Whatever happened in the thread, the API takes it: calls have results,
+ * and what the API would refuse is changed or left out.
+ */
+export type WriteRequest = (messages: readonly Message[], options?: WriteOptions) => Record<string, unknown>
 
 /** The texts of all instructions, for an API that has a place of its own for them, and the other messages. */
 export function splitSystem(messages: readonly PreparedMessage[]) {

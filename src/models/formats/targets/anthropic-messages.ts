@@ -1,5 +1,5 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../../messages/index.ts'
-import { asIs, dropUndefined, nonEmpty } from '../writing/fields.ts'
+import { asIs, dropUndefined, nonEmpty } from '../fields.ts'
 import type { Target } from './target.ts'
 import { writeFinishReason } from './target.ts'
 

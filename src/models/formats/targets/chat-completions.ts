@@ -1,5 +1,5 @@
 import type { ContentBlock, InvalidToolCallBlock, Message, ToolCallBlock } from '../../../messages/index.ts'
-import { argsOf, asIs, dropUndefined, nonEmpty, urlOf, writeCitation } from '../writing/fields.ts'
+import { argsOf, asIs, dropUndefined, nonEmpty, urlOf, writeCitation } from '../fields.ts'
 import type { Target } from './target.ts'
 import { spelledRole, writeFinishReason } from './target.ts'
 

@@ -1,5 +1,5 @@
 import { encodeMessage, encodeUsage, type Message, textOf } from '../../../messages/index.ts'
-import { dropUndefined } from '../writing/fields.ts'
+import { dropUndefined } from '../fields.ts'
 import type { Target } from './target.ts'
 
 /** LangChain: a request is a batch of one list of messages, a response has `generations`. */

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from '../../../messages/index.ts'
+import { argsOf, asIs, dropUndefined, urlOf, writeCitation } from '../fields.ts'
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
-import { argsOf, asIs, dropUndefined, urlOf, writeCitation } from '../writing/fields.ts'
 import type { Target } from './target.ts'
 import { spelledRole } from './target.ts'
 

@@ -1,5 +1,5 @@
 import type { Annotation, ContentBlock, Message } from '../../../messages/index.ts'
-import { asIs, dropUndefined } from '../writing/fields.ts'
+import { asIs, dropUndefined } from '../fields.ts'
 import type { Target } from './target.ts'
 import { writeFinishReason } from './target.ts'
 

@@ -1,8 +1,7 @@
 import { isRecord } from '../../../messages/record.ts'
 import { totalsOf } from '../../../messages/usage.ts'
-import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
-import type { Finding, Requirement } from './finding.ts'
-import { checkMessages } from './messages.ts'
+import { type Fields, fieldsOf } from '../../formats/fields.ts'
+import { checkMessages, type Finding, type Requirement } from './messages.ts'
 
 /** A run as logged by any library. */
 export interface CheckedRun {

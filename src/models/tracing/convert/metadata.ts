@@ -1,6 +1,6 @@
 import { isRecord } from '../../../messages/record.ts'
+import { isEmpty, toSnake } from '../../formats/fields.ts'
 import type { ModelParams, ModelRequest } from '../../formats/index.ts'
-import { isEmpty, toSnake } from '../../formats/reading/fields.ts'
 
 /** The names of parameters in `ls_invocation_params`, except those with a key of their own. */
 const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [

@@ -1,5 +1,5 @@
 import type { ContentBlock, Extras, MessageEvent } from '../../../messages/index.ts'
-import { fieldsOf, stringOf } from '../../formats/reading/fields.ts'
+import { fieldsOf, stringOf } from '../../formats/fields.ts'
 
 /**
  * Whether an event has model content: text, reasoning, a refusal, arguments, data, or a tool call, in any
@@ -41,4 +41,25 @@ function isEnvelope(chunk: unknown): boolean {
     fieldsOf(item).type === 'mcp_list_tools' ||
     /([_.-]start|\.added)$/.test(stringOf(type ?? event_type))
   )
+}
+
+export function iterate(stream: AsyncIterable<unknown> | ReadableStream<unknown>): AsyncIterator<unknown> {
+  return stream instanceof ReadableStream ? iterateReadable(stream) : stream[Symbol.asyncIterator]()
+}
+
+/**
+ * Iterates a `ReadableStream`, for runtimes that cannot. `return` cancels immediately, also during a read.
+ */
+export function iterateReadable(stream: ReadableStream<unknown>): AsyncIterableIterator<unknown> {
+  const reader = stream.getReader()
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    next: () => reader.read() as Promise<IteratorResult<unknown>>,
+    async return(value) {
+      await reader.cancel()
+      return { done: true, value }
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../messages/record.ts'
 import { TracingError } from '../errors.ts'
-import { iterateReadable } from './iterate.ts'
+import { iterateReadable } from './first-token.ts'
 import { createObserver, type ObserveOptions, type Observer } from './observer.ts'
 
 /**

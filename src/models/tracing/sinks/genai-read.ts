@@ -9,9 +9,9 @@ import {
 } from '../../../messages/index.ts'
 import { defined, isRecord, nonEmpty } from '../../../messages/record.ts'
 import { parseToolArgs } from '../../../messages/tool-args.ts'
+import { type Fields, fieldsOf, listOf, toText } from '../../formats/fields.ts'
 import { toResult } from '../../formats/reading/blocks.ts'
 import { finishReasonOf } from '../../formats/reading/draft.ts'
-import { type Fields, fieldsOf, listOf, toText } from '../../formats/reading/fields.ts'
 import { toMessages } from '../../formats/reading/request.ts'
 
 /** The model call in a span's attributes, in the normal form. */

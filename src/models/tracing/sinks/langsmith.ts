@@ -1,7 +1,7 @@
 import { Client } from 'langsmith'
 import { checkOptions, type OptionTable } from '../../../core/options.ts'
 import type { TracedRun } from '../traced-run.ts'
-import type { Sink } from './sink.ts'
+import type { Sink } from './delivery.ts'
 
 /** The part of LangSmith's `Client` that the sink uses. */
 export interface LangsmithClient {

@@ -1,8 +1,8 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import { checkOptions } from '../../../core/options.ts'
 import type { TracedRun } from '../traced-run.ts'
+import type { Sink } from './delivery.ts'
 import { type Attributes, genAiAttributes, operationOf } from './genai-write.ts'
-import type { Sink } from './sink.ts'
 
 export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
 export { type Attributes, type AttributeValue, genAiAttributes } from './genai-write.ts'

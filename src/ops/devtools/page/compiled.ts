@@ -8,5 +8,5 @@ export interface CompiledPage {
   readonly layout: { readonly script: string; readonly hash: string }
 }
 
-/** Undefined in the sources: pages.config.ts puts the compiled page here in builds and tests. */
+/** Undefined in the sources: .ci/pages.ts puts the compiled page here in builds and tests. */
 export const PAGE: CompiledPage | undefined = undefined

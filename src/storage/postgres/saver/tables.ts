@@ -1,19 +1,19 @@
 import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
+import type {
+  CheckpointToStore,
+  Stored,
+  StoredCheckpoint,
+  StoredVersion,
+  StoredWrite,
+  WritesToStore,
+} from '../../checkpointer/stored-checkpoint.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { fencedError } from '../../store/commit.ts'
 import { type Database, numbered, readNumbers } from '../database.ts'
 import type { Row } from '../pool.ts'
-import { keyOf, readNames, toText } from '../text.ts'
+import { fromText, keyOf, namesOf, readNames, toText } from '../text.ts'
 import type { WritingFunction } from '../writes.ts'
-import {
-  type Cells,
-  putParameters,
-  readCheckpoints,
-  readWrite,
-  toStored,
-  writesParameters,
-} from './checkpoints.ts'
 import { ANCESTORS, DELETE_THREAD, KEEP_ONLY } from './sql-checkpoints.ts'
 
 export function createTables({ run, call, write }: Database): CheckpointTables {
@@ -105,4 +105,110 @@ type About = [checkpoint: string, parent: string | null, names: string | null, c
 /** Null stands for the namespace's newest checkpoint. */
 function keysOf({ threadId, namespace, checkpointId }: SavedAt): readonly (string | null)[] {
   return [keyOf(threadId), keyOf(namespace), checkpointId === undefined ? null : keyOf(checkpointId)]
+}
+
+/** `[version, value id | null]` by channel. */
+type Cells = Readonly<Record<string, readonly [version: string, id: number | null]>>
+
+/** The parameters of the function `put_checkpoint` after the fence's. */
+function putParameters(
+  { threadId, namespace, checkpointId, parentId, body, metadata, changed, carried }: CheckpointToStore,
+  latest: boolean,
+): readonly unknown[] {
+  const names = [threadId, namespace, checkpointId, parentId] as const
+  const data = [body.data, metadata.data, ...changed.flatMap(({ value }) => (value ? [value.data] : []))]
+  return [
+    ...names.map((name) => (name === undefined ? null : keyOf(name))),
+    namesOf(...names),
+    JSON.stringify({
+      type: toText(body.type),
+      bytes: body.data.length,
+      metadataType: toText(metadata.type),
+      metadataBytes: metadata.data.length,
+    }),
+    JSON.stringify(
+      changed.map(({ value, ...version }) => ({
+        ...versionKeysOf(version),
+        ...(value && { type: toText(value.type), bytes: value.data.length }),
+      })),
+    ),
+    JSON.stringify(carried.map(versionKeysOf)),
+    latest,
+    Buffer.concat(data),
+  ]
+}
+
+const versionKeysOf = ({ channel, version }: StoredVersion) => ({
+  channel: keyOf(channel),
+  version: keyOf(version),
+})
+
+/** The parameters of the function `put_writes` after the fence's. */
+function writesParameters({
+  threadId,
+  namespace,
+  checkpointId,
+  taskId,
+  writes,
+}: WritesToStore): readonly unknown[] {
+  return [
+    ...[threadId, namespace, checkpointId, taskId].map(keyOf),
+    namesOf(taskId),
+    JSON.stringify(
+      writes.map(({ place, channel, type, data }) => ({
+        place,
+        channel: toText(channel),
+        type: toText(type),
+        bytes: data.length,
+      })),
+    ),
+    Buffer.concat(writes.map(({ data }) => data)),
+  ]
+}
+
+type AboutCheckpoint = [
+  thread: string,
+  namespace: string,
+  checkpoint: string,
+  parent: string | null,
+  names: string | null,
+  cells: Cells,
+  metadataType: string,
+]
+
+/** From the rows of the function `load`, in the order of the addresses. */
+function readCheckpoints(rows: readonly Row[]): StoredCheckpoint[] {
+  const values = new Map(rows.filter(({ kind }) => kind === 'value').map((row) => [Number(row.at), row]))
+  const checkpoints = rows.filter(({ kind }) => kind === 'checkpoint')
+  checkpoints.sort((a, b) => Number(a.at) - Number(b.at))
+  return checkpoints.map((row): StoredCheckpoint => {
+    const [thread, space, id, parent, names, cells, metadataType] = JSON.parse(row.about!) as AboutCheckpoint
+    const [threadId, namespace, checkpointId, parentId] = readNames(names, thread, space, id, parent)
+    return {
+      threadId,
+      namespace,
+      checkpointId,
+      parentId: parentId ?? undefined,
+      body: toStored(row.type!, row.data!),
+      metadata: toStored(metadataType, row.metadata!),
+      value(channel) {
+        const value = values.get(cells[keyOf(channel)]?.[1] ?? -1)
+        return value && toStored(value.type!, value.data!)
+      },
+      writes: rows.filter(({ kind, at }) => kind === 'write' && at === row.at).map(readWrite),
+    }
+  })
+}
+
+type AboutWrite = [task: string, place: number, names: string | null, channel: string]
+
+/** From a row with `about` as `aboutWrite` selects it, `type` and `data`. */
+function readWrite(row: Row): StoredWrite {
+  const [task, place, names, channel] = JSON.parse(row.about!) as AboutWrite
+  const [taskId] = readNames(names, task)
+  return { taskId, place, channel: fromText(channel), ...toStored(row.type!, row.data!) }
+}
+
+function toStored(type: string, hex: string): Stored {
+  return { type: fromText(type), data: Buffer.from(hex, 'hex') }
 }

@@ -4,7 +4,7 @@ import type {
   StoredCheckpoint,
   StoredWrite,
   WritesToStore,
-} from '../../checkpointer/stored.ts'
+} from '../../checkpointer/stored-checkpoint.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
 import { pairsOf, toUtf8 } from '../store/entries.ts'

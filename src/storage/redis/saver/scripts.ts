@@ -1,4 +1,4 @@
-import { script } from '../script.ts'
+import { script } from '../connection.ts'
 
 /**
  * A thread has two keys. `saved` is a hash:

@@ -10,7 +10,7 @@ import {
 import type { Doc, DocPage, ListQuery } from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Database } from '../database.ts'
-import { type Directory, GRACE_MS } from './directory.ts'
+import { type Directory, GRACE_MS, WALK } from './directory.ts'
 import {
   fieldOf,
   inGroups,
@@ -22,7 +22,6 @@ import {
   timeOf,
   toUtf8,
 } from './entries.ts'
-import { WALK } from './scripts-directory.ts'
 
 /** Members that one call reads. The server does nothing else meanwhile. */
 const LOOK_AT = 5_000

@@ -1,4 +1,4 @@
-import { script } from '../script.ts'
+import { script } from '../connection.ts'
 
 /**
  * A document is stored as three lines: `version end stamp`, its index fields, its value. The end is 0 if it

@@ -1,4 +1,4 @@
-import { script } from '../script.ts'
+import { script } from '../connection.ts'
 
 /**
  * KEYS meta, docs; ARGV fields. Returns `now, head, first, token, owner, held, ends` and the values of the

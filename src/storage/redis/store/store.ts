@@ -3,8 +3,8 @@ import type { StoreCalls } from '../../durable-storage.ts'
 import { UnavailableError } from '../../errors.ts'
 import { changeBy, type PreparedOp, prepareOps } from '../../store/commit.ts'
 import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
+import { shareReads } from '../../store/pages.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
-import { shareReads } from '../../store/share-reads.ts'
 import type {
   Change,
   Committed,

@@ -1,13 +1,13 @@
 import type { SavedAt } from '../../checkpointer/config.ts'
 import { sortKeyBehind } from '../../checkpointer/list-tuples.ts'
-import type { Remainder } from '../../checkpointer/newest.ts'
+import type { Remainder } from '../../checkpointer/newest-checkpoint.ts'
 import type {
   CheckpointToStore,
   Stored,
   StoredCheckpoint,
   StoredWrite,
   WritesToStore,
-} from '../../checkpointer/stored.ts'
+} from '../../checkpointer/stored-checkpoint.ts'
 import { newestId } from '../../sql/checkpoints.ts'
 import { fromText, toText } from '../../text.ts'
 import { bytesOf, type Connection, type Row } from '../connection.ts'

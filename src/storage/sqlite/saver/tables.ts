@@ -1,11 +1,11 @@
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
-import type { StoredCheckpoint } from '../../checkpointer/stored.ts'
+import type { StoredCheckpoint } from '../../checkpointer/stored-checkpoint.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { checkFence, fencedError } from '../../store/commit.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { Database } from '../database.ts'
-import { loadPartition } from '../store/partitions.ts'
+import { loadPartition } from '../store/documents.ts'
 import {
   hasParent,
   keepOnly,

@@ -10,8 +10,16 @@ import { type Chunk, chunksOf } from '../../store/log-layout.ts'
 import type { Committed, Guard } from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Connection } from '../connection.ts'
-import { PLACE, type Place, putDocument, removeDocuments } from './documents.ts'
-import { addPartition, loadPartition, type Partition, savePartition } from './partitions.ts'
+import {
+  addPartition,
+  loadPartition,
+  type Partition,
+  PLACE,
+  type Place,
+  putDocument,
+  removeDocuments,
+  savePartition,
+} from './documents.ts'
 
 export interface CommitResult extends Committed {
   /** The partition's counter. Undefined if the commit only touched the log. */

@@ -2,7 +2,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DeployError } from '../../../../src/control-plane/deployers/deployer.ts'
-import { pathHider } from '../../../../src/control-plane/deployers/process/hide-paths.ts'
+import { pathHider } from '../../../../src/control-plane/deployers/process/dirs.ts'
 import { deployRequest, phaseContext } from '../context.ts'
 
 const dir = join(tmpdir(), 'agentwire-hidden')

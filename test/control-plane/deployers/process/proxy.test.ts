@@ -10,8 +10,13 @@ import { connect, createServer as createTcpServer, type Socket, type Server as T
 import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Backend, createBackend } from '../../../../src/control-plane/deployers/process/proxy/backend.ts'
-import { type Gate, keyGate, openGate } from '../../../../src/control-plane/deployers/process/proxy/gate.ts'
+import {
+  type Backend,
+  createBackend,
+  type Gate,
+  keyGate,
+  openGate,
+} from '../../../../src/control-plane/deployers/process/proxy/backend.ts'
 import { openProxy, type ReverseProxy } from '../../../../src/control-plane/deployers/process/proxy/proxy.ts'
 import { freePort, listen } from '../../../kit/listen.ts'
 import { eventually, gate } from '../../../kit/wait.ts'

@@ -11,7 +11,7 @@ import {
   startChild,
 } from '../../../../src/control-plane/deployers/process/server/child.ts'
 import { fillIn, ownServer } from '../../../../src/control-plane/deployers/process/server/command.ts'
-import { type Restarts, startServer } from '../../../../src/control-plane/deployers/process/server/server.ts'
+import { type Restarts, startServer } from '../../../../src/control-plane/deployers/process/server/site.ts'
 import { listen } from '../../../kit/listen.ts'
 import { isRunning } from '../../../kit/processes.ts'
 import { eventually } from '../../../kit/wait.ts'

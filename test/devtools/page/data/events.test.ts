@@ -22,7 +22,7 @@ async function pageOf() {
     requests.push(path)
     return server.fetch(new Request(`http://in.process${path}`, init))
   })
-  const { entriesIn, fetchEvents } = await import('../../../../src/ops/devtools/page/data/events.ts')
+  const { entriesIn, fetchEvents } = await import('../../../../src/ops/devtools/page/data/api.ts')
   return { server, requests, entriesIn, fetchEvents }
 }
 

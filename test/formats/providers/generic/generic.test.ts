@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { generic } from '../../../../src/models/formats/index.ts'
-import { platformTarget } from '../../../../src/models/tracing/convert/platform.ts'
+import { platformTarget } from '../../../../src/models/tracing/convert/formats.ts'
 import { frozen, streamed, whole } from '../../helpers.ts'
 
 const ANSWER = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }

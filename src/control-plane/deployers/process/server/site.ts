@@ -1,15 +1,15 @@
-import { pause } from '../../../../core/time.ts'
+import { pause, sleep } from '../../../../core/time.ts'
 import { DeployError, type DeploymentContext } from '../../deployer.ts'
+import { createBackend } from '../proxy/backend.ts'
 import { openProxy, type ProxyOptions, type ReverseProxy } from '../proxy/proxy.ts'
-import type { ServerOptions } from './child.ts'
-import { type Server, startServer } from './server.ts'
+import { type Child, describe, type ServerOptions, startChild } from './child.ts'
 
 /**
  * What runs for one deployment: a port, and the servers of its revisions, one of which receives the requests.
  */
 export type Site = ReturnType<typeof createSite>
 
-export interface SiteOptions extends Omit<ProxyOptions, 'port' | 'onError'> {
+interface SiteOptions extends Omit<ProxyOptions, 'port' | 'onError'> {
   /** How long a server's requests may take to end before it is stopped, in milliseconds. */
   readonly drainMs: number
 }
@@ -91,6 +91,81 @@ export function createSite({ drainMs, ...place }: SiteOptions) {
       await Promise.all([...servers.keys()].map(async (revisionId) => (await find(revisionId))?.stop()))
       servers.clear()
       await closePort()
+    },
+  }
+}
+
+export interface Restarts {
+  /** The delay before the first restart, in milliseconds. Each further one is twice as long. */
+  readonly firstMs: number
+  readonly mostMs: number
+  /** After a server has been up this long, in milliseconds, the delay is `firstMs` again. */
+  readonly resetMs: number
+}
+
+const RESTARTS: Restarts = { firstMs: 100, mostMs: 30_000, resetMs: 60_000 }
+
+/** A server that is restarted when it ends by itself. */
+type Server = Awaited<ReturnType<typeof startServer>>
+
+/** Starts a server and waits until it is ready, without retries. The signal only applies to the start. */
+export async function startServer(
+  options: ServerOptions,
+  signal: AbortSignal,
+  { firstMs, mostMs, resetMs }: Restarts = RESTARTS,
+) {
+  const backend = createBackend()
+  const life = new AbortController()
+  let waitMs = firstMs
+  let up: Child | undefined
+
+  async function run(child: Child): Promise<void> {
+    up = child
+    backend.port = child.port
+    const upAt = performance.now()
+    const how = await child.ended
+    up = undefined
+    backend.port = undefined
+    if (life.signal.aborted) return
+    if (performance.now() - upAt >= resetMs) waitMs = firstMs
+    logRestart(`The server ended ${describe(how)}.`)
+  }
+
+  /** Undefined if it could not be started. */
+  async function startAgain(): Promise<Child | undefined> {
+    try {
+      await sleep(waitMs, life.signal)
+      waitMs = Math.min(2 * waitMs, mostMs)
+      return await startChild(options, life.signal)
+    } catch (error) {
+      if (!life.signal.aborted) logRestart((error as Error).message)
+      return undefined
+    }
+  }
+
+  const logRestart = (why: string) =>
+    options.log(`${why}\nThe server restarts in ${waitMs / 1_000} seconds.`, 'ERROR')
+
+  async function supervise(first: Child): Promise<void> {
+    let child: Child | undefined = first
+    while (!life.signal.aborted) {
+      if (child) await run(child)
+      child = await startAgain()
+    }
+    // It became ready while it was being stopped.
+    await child?.stop()
+  }
+
+  const supervised = supervise(await startChild(options, signal))
+  return {
+    /** Its address, while it is up. */
+    backend,
+    /** Stops it for good: with SIGTERM, and with SIGKILL after the grace time. */
+    async stop(): Promise<void> {
+      life.abort()
+      await up?.stop()
+      await supervised
+      backend.close()
     },
   }
 }

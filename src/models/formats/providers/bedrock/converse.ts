@@ -1,18 +1,20 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../../../../messages/index.ts'
 import { countOf } from '../../../../messages/usage.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../fields.ts'
 import { toBase64 } from '../../reading/base64.ts'
 import { readBlock, readCitation, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
+  addError,
   addHead,
   addMore,
   addPart,
   addUnknown,
   type Choice,
   choiceOf,
+  type Draft,
   finishPart,
 } from '../../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
 import {
   contentOf,
   roleOf,
@@ -22,7 +24,6 @@ import {
   toToolMessage,
 } from '../../reading/request.ts'
 import { laterCounts, toUsage } from '../../reading/usage.ts'
-import { addException, exceptionOf } from './exception.ts'
 
 /** AWS Bedrock: `Converse` and `ConverseStream`, whose bytes become base64. */
 export const bedrockConverse = defineFormat({
@@ -231,4 +232,15 @@ function readUsage(usage: Fields): Usage | undefined {
     },
     {},
   )
+}
+
+const isException = (key: string): boolean => key.endsWith('Exception')
+
+/** The exception's name if the event is one, as a failing Bedrock stream sends it. */
+export const exceptionOf = (event: Fields): string | undefined => Object.keys(event).find(isException)
+
+export function addException(draft: Draft, type: string, event: Fields): void {
+  const exception = fieldsOf(event[type])
+  // The message is not enumerable if the SDK returns an `Error`.
+  addError(draft, { ...exception, type, message: exception.message })
 }

@@ -1,8 +1,8 @@
+import { fieldsOf } from '../../fields.ts'
 import { bytesOf, decodeBase64, toBase64 } from '../../reading/base64.ts'
 import { defineFormat } from '../../reading/define.ts'
-import { fieldsOf } from '../../reading/fields.ts'
 import { anthropicMessages, openMessages } from '../anthropic-messages.ts'
-import { addException, exceptionOf } from './exception.ts'
+import { addException, exceptionOf } from './converse.ts'
 
 /**
  * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with Anthropic's models. Bodies and chunks

@@ -1,8 +1,4 @@
 import type { Annotation, ContentBlock, Message } from '../../../../messages/index.ts'
-import { readBlock, readCitation, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
-import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../../reading/calls.ts'
-import { defineFormat } from '../../reading/define.ts'
-import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../../reading/draft.ts'
 import {
   collect,
   type Fields,
@@ -14,7 +10,11 @@ import {
   spellings,
   stringOf,
   toText,
-} from '../../reading/fields.ts'
+} from '../../fields.ts'
+import { readBlock, readCitation, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
+import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../../reading/calls.ts'
+import { defineFormat } from '../../reading/define.ts'
+import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../../reading/draft.ts'
 import { roleOf, toMessages, toRequest, toToolMessage } from '../../reading/request.ts'
 import { laterCounts } from '../../reading/usage.ts'
 import { type ArgsWriter, createArgsWriter } from './partial-args.ts'

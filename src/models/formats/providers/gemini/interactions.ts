@@ -1,5 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../../../messages/index.ts'
 import { countOf } from '../../../../messages/usage.ts'
+import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../../fields.ts'
 import type { ModelRequest } from '../../format.ts'
 import { readBlock, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
@@ -13,16 +14,6 @@ import {
   choiceOf,
   createDraft,
 } from '../../reading/draft.ts'
-import {
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  manyOf,
-  names,
-  stringOf,
-  toText,
-} from '../../reading/fields.ts'
 import { contentOf, roleOf, systemMessages, toRequest, toToolMessage } from '../../reading/request.ts'
 import { laterCounts } from '../../reading/usage.ts'
 import { readUsage } from './usage.ts'

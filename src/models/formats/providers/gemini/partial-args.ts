@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, listOf, stringOf } from '../../reading/fields.ts'
+import { type Fields, fieldsOf, listOf, stringOf } from '../../fields.ts'
 
 /** Writes streamed arguments, pieces such as `{ jsonPath: '$.a[0].b', stringValue: 'x' }`, as JSON text. */
 export interface ArgsWriter {

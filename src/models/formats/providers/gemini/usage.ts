@@ -1,6 +1,6 @@
 import type { Usage } from '../../../../messages/index.ts'
 import { countOf } from '../../../../messages/usage.ts'
-import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
+import { type Fields, fieldsOf, listOf, names, stringOf } from '../../fields.ts'
 import { toUsage } from '../../reading/usage.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../../../../messages/index.ts'
 import { isRecord } from '../../../../messages/record.ts'
+import { type Fields, fieldsOf, listOf, manyOf, stringOf } from '../../fields.ts'
 import { blocksOf, type Choice, choiceOf, createDraft, finishPart } from '../../reading/draft.ts'
-import { type Fields, fieldsOf, listOf, manyOf, stringOf } from '../../reading/fields.ts'
 import { readItem } from '../openai-responses.ts'
 
 /**

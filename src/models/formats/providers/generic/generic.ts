@@ -1,9 +1,9 @@
 import { isRecord } from '../../../../messages/record.ts'
+import { type Fields, fieldsOf, listOf, names, stringOf } from '../../fields.ts'
 import type { Format, Shape } from '../../format.ts'
 import { type CallKey, createCallKeys } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, choiceOf } from '../../reading/draft.ts'
-import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
 import { toRequest } from '../../reading/request.ts'
 import { laterCounts } from '../../reading/usage.ts'
 import {

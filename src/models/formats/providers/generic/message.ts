@@ -9,19 +9,10 @@ import type {
 } from '../../../../messages/index.ts'
 import { isRecord } from '../../../../messages/record.ts'
 import { countOf } from '../../../../messages/usage.ts'
+import { byWireName, collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../fields.ts'
 import { readBlock, readCitation, toResult, vocabulary } from '../../reading/blocks.ts'
 import type { CallKey } from '../../reading/calls.ts'
 import { addMore, addPart, type Choice, finishPart } from '../../reading/draft.ts'
-import {
-  byWireName,
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  names,
-  stringOf,
-  toText,
-} from '../../reading/fields.ts'
 import { cacheWrites, sumOf, toUsage } from '../../reading/usage.ts'
 import { addToolOutputs, finishThoughts, partsOf, readToolOutputs, thoughtsOf } from './additional-kwargs.ts'
 

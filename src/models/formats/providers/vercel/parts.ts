@@ -1,8 +1,8 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../../messages/index.ts'
 import { isRecord } from '../../../../messages/record.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../fields.ts'
 import { toBase64 } from '../../reading/base64.ts'
 import { readBlock, readCitation, toResult, vocabulary } from '../../reading/blocks.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
 
 const FIELDS = {
   id: 'toolCallId',

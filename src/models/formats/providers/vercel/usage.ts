@@ -1,7 +1,7 @@
 import type { Usage } from '../../../../messages/index.ts'
 import { isRecord } from '../../../../messages/record.ts'
 import { countOf } from '../../../../messages/usage.ts'
-import { fieldsOf } from '../../reading/fields.ts'
+import { fieldsOf } from '../../fields.ts'
 import { cacheWrites, toUsage, withProviderCost } from '../../reading/usage.ts'
 
 /**

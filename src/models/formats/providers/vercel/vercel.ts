@@ -1,5 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../../../messages/index.ts'
 import { isRecord } from '../../../../messages/record.ts'
+import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../../fields.ts'
 import type { ModelRequest, Shape } from '../../format.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
@@ -12,16 +13,6 @@ import {
   choiceOf,
   finishPart,
 } from '../../reading/draft.ts'
-import {
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  manyOf,
-  names,
-  stringOf,
-  toText,
-} from '../../reading/fields.ts'
 import { contentOf, roleOf, toMessages, toRequest } from '../../reading/request.ts'
 import { addUsage } from '../../reading/usage.ts'
 import { asJson, readInputPart, readPart } from './parts.ts'

@@ -1,7 +1,7 @@
 import type { Answers, CheckpointRow, Fork, NewRun, StartedRun, ThreadRow } from '../../wire.ts'
 import { firstCheckpointOf } from '../model/first-checkpoint.ts'
 import { ApiError, ask, threadPath } from './api.ts'
-import { breakpointsOf } from './breakpoints.ts'
+import { breakpointsOf } from './local-settings.ts'
 
 /** The thread of a run, and the agent whose breakpoints it has. */
 export type RunTarget = Pick<ThreadRow, 'thread_id' | 'assistant_id'>

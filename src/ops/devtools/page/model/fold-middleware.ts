@@ -1,5 +1,7 @@
+import type { Prices } from '../../wire.ts'
 import { isMiddleware } from './middleware.ts'
-import type { Span } from './spans.ts'
+import { rowsOf, type Span } from './spans.ts'
+import { add, NOTHING, type Totals, totalsOf } from './usage.ts'
 
 /** A run without its middleware, and the number of middleware steps. */
 export interface FoldedRun {
@@ -26,3 +28,16 @@ const isAllWell = ({ id, status, children }: Span, selected: string | undefined)
   status !== 'failed' &&
   status !== 'interrupted' &&
   children.every((child) => isAllWell(child, selected))
+
+/** The tokens of all model calls of a span and its descendants. */
+export function totalsIn(span: Span, prices: Prices): Totals {
+  const own = span.calls.map((call) => totalsOf(call, prices))
+  return [...own, ...span.children.map((child) => totalsIn(child, prices))].reduce(add, NOTHING)
+}
+
+/** The number of rows of each kind in a run. */
+export function countsIn(run: Span): Readonly<Record<Span['kind'], number>> {
+  const counts = { run: 0, step: 0, tool: 0, subagent: 0, model: 0 }
+  for (const { span } of rowsOf(run)) counts[span.kind] += 1
+  return counts
+}

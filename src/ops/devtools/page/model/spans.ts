@@ -66,7 +66,7 @@ export function createSpanTree(): SpanTree {
   let byId = new Map<string, Draft>()
   let models = createModelCalls<Draft>()
 
-  function open(parent: Draft, id: string, { seq, at }: Place, given: Given): Draft {
+  function open(parent: Draft, id: string, { seq, at }: Place, given: DraftFields): Draft {
     const known = byId.get(id)
     if (known) return known
     const span = draftOf(id, { namespace: parent.namespace, startedAt: at, firstSeq: seq, ...given })
@@ -184,9 +184,12 @@ export function createSpanTree(): SpanTree {
   }
 }
 
-type Given = Partial<Draft> & Pick<Draft, 'kind' | 'name'>
+type DraftFields = Partial<Draft> & Pick<Draft, 'kind' | 'name'>
 
-const draftOf = (id: string, given: Given & Pick<Draft, 'namespace' | 'startedAt' | 'firstSeq'>): Draft => ({
+const draftOf = (
+  id: string,
+  given: DraftFields & Pick<Draft, 'namespace' | 'startedAt' | 'firstSeq'>,
+): Draft => ({
   id,
   endedAt: undefined,
   status: 'running',

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ToggleStop } from '../data/breakpoints.ts'
+import type { ToggleStop } from '../data/local-settings.ts'
 import { countStops, EVERY, SIDES, type Stops } from '../model/breakpoints.ts'
 
 interface BreakpointsProps {

@@ -8,11 +8,9 @@ import { diff } from '../model/diff.ts'
 import { runValues, withoutIds } from '../model/run-values.ts'
 import type { Span } from '../model/spans.ts'
 import { shortId } from '../model/text.ts'
-import { Changes } from './changes.tsx'
 import { ComparedSteps, ComparedTotals } from './compared-steps.tsx'
-import { JsonTree } from './json-tree.tsx'
-import { BackLink, Empty, Problem, Select } from './parts.tsx'
-import { runOption } from './run-option.ts'
+import { Changes, JsonTree } from './json-tree.tsx'
+import { BackLink, Empty, Problem, runOption, Select } from './parts.tsx'
 
 const POLL_MS = 10_000
 const SLOW_POLL_MS = 60_000

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef } from 'preact/hooks'
-import type { ToggleStop } from '../data/breakpoints.ts'
 import { useKeys } from '../data/keys.ts'
+import type { ToggleStop } from '../data/local-settings.ts'
 import { useCamera } from '../data/use-camera.ts'
 import type { Stops } from '../model/breakpoints.ts'
 import type { Area, Layout } from '../model/graph-layout.ts'

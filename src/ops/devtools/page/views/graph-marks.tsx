@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { ToggleStop } from '../data/breakpoints.ts'
+import type { ToggleStop } from '../data/local-settings.ts'
 import { SIDES, type Stops } from '../model/breakpoints.ts'
 import { type Box, type DrawnNode, MAX_LETTERS } from '../model/graph.ts'
 import type { Area, PlacedEdge, Point } from '../model/graph-layout.ts'

@@ -1,10 +1,9 @@
 /** @jsxImportSource preact */
 import type { AgentGraph, GraphAnswer, ThreadDetail } from '../../wire.ts'
 import type { ApiError } from '../data/api.ts'
-import { useBreakpoints } from '../data/breakpoints.ts'
 import { routeTo, select, usePolled } from '../data/hooks.ts'
-import { useSwitch } from '../data/remembered.ts'
-import { useLayout } from '../data/use-layout.ts'
+import { useBreakpoints, useSwitch } from '../data/local-settings.ts'
+import { useLayout } from '../data/use-camera.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { stoppingNodes } from '../model/breakpoints.ts'
 import { countMiddleware } from '../model/graph.ts'
@@ -13,9 +12,7 @@ import { MIDDLEWARE } from '../model/middleware.ts'
 import { hasSpan, type Span } from '../model/spans.ts'
 import { Breakpoints } from './breakpoints.tsx'
 import { GraphCanvas } from './graph-canvas.tsx'
-import { MiddlewareToggle } from './middleware-toggle.tsx'
-import { Empty, Problem, Select } from './parts.tsx'
-import { runOption } from './run-option.ts'
+import { Empty, MiddlewareToggle, Problem, runOption, Select } from './parts.tsx'
 
 interface GraphViewProps {
   readonly thread: ThreadDetail

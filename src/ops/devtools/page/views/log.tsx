@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { routeTo, select } from '../data/hooks.ts'
 import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
-import { useSwitch } from '../data/remembered.ts'
+import { useSwitch } from '../data/local-settings.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'
 import { type LogEntry, matches, namespaceText } from '../model/log.ts'
@@ -11,9 +11,8 @@ import { createPlaces, type SpanPlace } from '../model/places.ts'
 import { rowsOf, rowWith, withInner } from '../model/spans.ts'
 import { bytesText, clockText, durationText, shortSegment } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
-import { MiddlewareToggle } from './middleware-toggle.tsx'
-import { Empty, Select, Size } from './parts.tsx'
-import { ROW, SELECTED_ROW, useWindow } from './windowed.ts'
+import { Empty, MiddlewareToggle, Select, Size } from './parts.tsx'
+import { ROW, SELECTED_ROW, useWindow } from './row-window.ts'
 
 interface LogViewProps {
   readonly threadId: string

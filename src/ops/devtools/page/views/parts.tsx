@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { routeTo, toApiError } from '../data/hooks.ts'
 import { parseJson } from '../model/json.ts'
-import { bytesText, shortId } from '../model/text.ts'
+import type { Span } from '../model/spans.ts'
+import { bytesText, clockText, shortId } from '../model/text.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
   busy: 'running',
@@ -187,3 +188,24 @@ export function JsonField({ label, rows, text, onText, otherwise, children }: Js
     </>
   )
 }
+
+/** A run as an option of a list. */
+export const runOption = ({ id, startedAt, status }: Span) =>
+  [id, `${clockText(startedAt)} ${status} ${shortId(id)}`] as const
+
+interface MiddlewareToggleProps {
+  /** The noun for what is counted, in the singular. */
+  readonly what: 'step' | 'event' | 'node'
+  readonly count: number
+  readonly isOn: boolean
+  readonly onToggle: () => void
+}
+
+/** Shows or hides middleware. It is hidden by default, because it outnumbers the other steps. */
+export const MiddlewareToggle = ({ what, count, isOn, onToggle }: MiddlewareToggleProps) =>
+  count === 0 ? null : (
+    <button type="button" aria-pressed={isOn} onClick={onToggle} title={isOn ? 'Hide them' : 'Show them'}>
+      {count.toLocaleString()} middleware {what}
+      {count > 1 && 's'}
+    </button>
+  )

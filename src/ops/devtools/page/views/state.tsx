@@ -8,8 +8,7 @@ import { fork } from '../data/runs.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { diff } from '../model/diff.ts'
 import { shortId, shortSegment } from '../model/text.ts'
-import { Changes } from './changes.tsx'
-import { JsonTree } from './json-tree.tsx'
+import { Changes, JsonTree } from './json-tree.tsx'
 import { Action, Empty, Id, JsonField, Problem, Select } from './parts.tsx'
 
 interface StateViewProps {

@@ -1,16 +1,17 @@
 /** @jsxImportSource preact */
+import { useEffect, useState } from 'preact/hooks'
 import type { ThreadDetail } from '../../wire.ts'
-import { clock } from '../data/api.ts'
-import { go, routeTo } from '../data/hooks.ts'
+import { clock, entriesIn, fetchEvents, type LogRange } from '../data/api.ts'
+import { go, routeTo, toApiError } from '../data/hooks.ts'
 import { runAgain } from '../data/runs.ts'
 import { fieldOf, parseJson } from '../model/json.ts'
-import { type Log, namespaceText, type WireEvent } from '../model/log.ts'
+import { type Log, type LogEntry, namespaceText, type WireEvent } from '../model/log.ts'
 import { MODEL, messagesIn } from '../model/model-calls.ts'
 import { type Span, type SpanRow, stepOf } from '../model/spans.ts'
-import { clockText, durationText } from '../model/text.ts'
+import { bytesText, clockText, durationText } from '../model/text.ts'
 import type { Totals } from '../model/usage.ts'
-import { LoggedValue, type LoggedValueProps } from './logged-value.tsx'
-import { Action, Problem, Status } from './parts.tsx'
+import { JsonTree } from './json-tree.tsx'
+import { Action, Empty, Problem, Status } from './parts.tsx'
 import { TokenFacts } from './tokens.tsx'
 
 const KINDS: Readonly<Record<Span['kind'], string>> = {
@@ -161,4 +162,65 @@ function contentIn(events: readonly WireEvent[], { id, namespace }: Span): reado
         namespaceText(namespace).startsWith(namespaceText(params.namespace)))
     return isOwn ? [params.data.content] : []
   })
+}
+
+/** Larger values are folded until they are opened. */
+const FOLDED_BYTES = 4_096
+
+interface LoggedValueProps extends LogRange {
+  readonly label: string
+  readonly log: Log
+  /** Picks the value to show from the events. */
+  readonly pick: (events: readonly WireEvent[]) => unknown
+}
+
+/** A value from events of the log. It is read when it is opened. */
+function LoggedValue({ label, log, pick, ...range }: LoggedValueProps) {
+  const [entries] = useState(() => entriesIn(log, range))
+  const bytes = entries?.reduce((sum, entry) => sum + entry.bytes, 0)
+  const [isOpen, setOpen] = useState(bytes !== undefined && bytes <= FOLDED_BYTES)
+  return (
+    <details class="logged" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {label} {bytes !== undefined && <span class="number dim">{bytesText(bytes)}</span>}
+      </summary>
+      {isOpen && entries && <Value events={entries.map(eventOf)} pick={pick} />}
+      {isOpen && !entries && <Fetched range={range} pick={pick} />}
+    </details>
+  )
+}
+
+const eventOf = ({ text }: LogEntry): WireEvent => JSON.parse(text)
+
+interface ValueProps extends Pick<LoggedValueProps, 'pick'> {
+  readonly events: readonly WireEvent[]
+}
+
+const Value = ({ events, pick }: ValueProps) =>
+  events.length === 0 ? (
+    <Empty>The log no longer has this.</Empty>
+  ) : (
+    <JsonTree value={pick(events)} open={2} />
+  )
+
+interface FetchedProps extends Pick<LoggedValueProps, 'pick'> {
+  readonly range: LogRange
+}
+
+/** A value whose events the page has dropped. */
+function Fetched({ range, pick }: FetchedProps) {
+  const { threadId, from, to } = range
+  const [read, setRead] = useState<{ readonly events?: readonly WireEvent[]; readonly problem?: string }>({})
+  useEffect(() => {
+    let isCurrent = true
+    fetchEvents({ threadId, from, to }).then(
+      (events) => isCurrent && setRead({ events }),
+      (error) => isCurrent && setRead({ problem: toApiError(error).message }),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [threadId, from, to])
+  if (read.problem !== undefined) return <Problem>{read.problem}</Problem>
+  return read.events ? <Value events={read.events} pick={pick} /> : <Empty>Loading…</Empty>
 }

@@ -1,18 +1,19 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { CheckpointRow, ThreadDetail } from '../../wire.ts'
-import { threadPath } from '../data/api.ts'
+import type { CheckpointRow, RunRow, ThreadDetail } from '../../wire.ts'
+import { ask, threadPath } from '../data/api.ts'
 import { go, routeTo, useAsked, usePolled } from '../data/hooks.ts'
 import { useKeys } from '../data/keys.ts'
 import { startRun } from '../data/runs.ts'
 import { useLog, useStart } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
+import { clockText, durationText } from '../model/text.ts'
 import { ConversationView } from './conversation.tsx'
 import { GraphView } from './graph.tsx'
 import { InterruptsView } from './interrupts.tsx'
+import { JsonTree } from './json-tree.tsx'
 import { LogView } from './log.tsx'
-import { Action, BackLink, Empty, Id, Problem, RunProblem, Status } from './parts.tsx'
-import { RunsView } from './runs.tsx'
+import { Action, BackLink, Empty, Id, Problem, RunProblem, Status, Table } from './parts.tsx'
 import { StateView } from './state.tsx'
 import { TimelineView } from './timeline.tsx'
 
@@ -123,16 +124,81 @@ function Stopped({ thread, onDone }: StoppedProps) {
   const path = `${threadPath(thread.thread_id)}/checkpoints?limit=1`
   const { data } = useAsked<readonly CheckpointRow[]>(path, thread.log.head)
   const next = data?.[0]?.next ?? []
-  const goOn = async () => {
+  const resume = async () => {
     await startRun(thread, { input: null })
     onDone()
   }
   return (
     <p class="stopped line wrap">
       <span role="status">Stopped at a breakpoint{next.length > 0 && `, before ${next.join(', ')}`}</span>
-      <Action kind="primary" run={goOn}>
+      <Action kind="primary" run={resume}>
         Continue
       </Action>
     </p>
   )
 }
+
+interface RunsViewProps {
+  readonly thread: ThreadDetail
+  readonly onDone: () => void
+}
+
+/** The runs of a thread whose records the store still has. */
+function RunsView({ thread, onDone }: RunsViewProps) {
+  const { runs, metadata } = thread
+  const cancel = (run: RunRow) => async () => {
+    await ask(`${threadPath(thread.thread_id)}/runs/${run.run_id}/cancel`, {})
+    onDone()
+  }
+  return (
+    <div class="runs">
+      {runs.length === 0 ? (
+        <Empty>No records of runs: they are kept for a day after a run has ended.</Empty>
+      ) : (
+        <Table
+          rows={runs}
+          keyOf={(run) => run.run_id}
+          columns={[
+            ['Run', (run) => <Id id={run.run_id} />],
+            ['Status', (run) => <RunStatus run={run} />],
+            ['Asked for', (run) => clockText(run.created_at), 'number'],
+            ['Waited', waitedText, 'number'],
+            ['First event', (run) => run.first_seq ?? '–', 'number'],
+            ['Attempts', (run) => run.attempts, 'number'],
+            ['Started as', startOf],
+            ['Action', (run) => isOpen(run) && <Stop run={cancel(run)} />],
+          ]}
+        />
+      )}
+      <h2>Metadata</h2>
+      <JsonTree value={metadata} />
+    </div>
+  )
+}
+
+const isOpen = ({ status }: RunRow): boolean => status === 'running' || status === 'pending'
+
+const RunStatus = ({ run: { status, error } }: { readonly run: RunRow }) => (
+  <>
+    <Status status={status === 'running' ? 'busy' : status} />
+    {error && <div class="error-text">{error}</div>}
+  </>
+)
+
+const waitedText = ({ started_at, created_at }: RunRow): string =>
+  started_at === null ? 'waits' : durationText(Math.max(0, started_at - created_at))
+
+const startOf = ({ checkpoint_id: id, multitask_strategy: strategy }: RunRow) =>
+  id === null ? (
+    strategy
+  ) : (
+    <span>
+      fork of <Id id={id} />
+    </span>
+  )
+
+const Stop = ({ run }: { readonly run: () => Promise<void> }) => (
+  <Action kind="danger" run={run}>
+    Stop
+  </Action>
+)

@@ -3,7 +3,7 @@ import {
   readAllowed,
   readRepository,
   refuseRef,
-} from '../../../../../src/control-plane/deployers/process/source/repository.ts'
+} from '../../../../../src/control-plane/deployers/process/source/git.ts'
 
 const allowed = readAllowed([
   'https://git.example.com/team',

@@ -1,6 +1,0 @@
-/**
- * On a server, these hooks return a page's initial state and do not call React. In Next, packages that Node
- * loads itself get another copy of React than the page's, and its hooks fail there. This way, an app needs no
- * configuration for these hooks.
- */
-export const isServer = typeof document === 'undefined'
