@@ -44,9 +44,8 @@ export function createContext(
   const { shared } = unobserved.capabilities
   const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
   // Leases are renewed this often.
-  const { store, wasAway } = shared
-    ? watchStore(unobserved, leaseTtlMs / 3, observe)
-    : { store: unobserved, wasAway: () => false }
+  const watched = shared ? watchStore(unobserved, leaseTtlMs / 3, observe) : undefined
+  const { store, wasAway } = watched ?? { store: unobserved, wasAway: () => false }
   // Created when a request needs them: Workers forbid both while a module is loaded.
   const instance = lazy(uuid7)
   const closing = lazy(() => new AbortController())

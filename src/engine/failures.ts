@@ -11,6 +11,18 @@ import { AgentwireError } from '../core/errors.ts'
 import type { AgentEvent, EventData } from '../messages/thread-events/index.ts'
 import { ConflictError, FencedError, UnavailableError, UnsavableError } from '../storage/errors.ts'
 
+/** How the storage has failed during an attempt. */
+export interface StorageHealth {
+  failed: boolean
+  /** It could not be reached, and what the agent wrote or wanted to read is missing. */
+  unavailable: boolean
+}
+
+export function noteFailure(health: StorageHealth, error: unknown): void {
+  health.failed = true
+  health.unavailable ||= error instanceof UnavailableError
+}
+
 /** The location of an error, as far as it is known. */
 export interface RunOrigin {
   readonly threadId?: string | undefined

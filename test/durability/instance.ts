@@ -1,6 +1,6 @@
 import { serve } from '../../adapters/node.ts'
 import { type Agent, createAgentServer } from '../../src/index.ts'
-import { retryUnavailable } from '../../src/storage/checkpointer/retrying.ts'
+import { retryUnavailable } from '../../src/storage/coordination/retry.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'

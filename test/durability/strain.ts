@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../src/storage/checkpointer/overlay.ts'
+import { overlay } from '../../src/storage/checkpointer/hooks.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
 
 /** A clock that is off by up to `spreadMs` milliseconds, and by another time every now and then. Clocks of one seed agree. */

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
-import { overlay, wrapCalls } from '../../src/storage/checkpointer/overlay.ts'
+import { hooked, onCalls, overlay } from '../../src/storage/checkpointer/hooks.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { chat } from '../fixtures/graphs.ts'
@@ -24,9 +24,9 @@ function absent(place: { readonly store: Store; readonly checkpointer: Checkpoin
     refused++
     throw new UnavailableError('away', { written: 'no' })
   }
-  const checkpointer = overlay(place.checkpointer, (saver) => ({
-    ...wrapCalls(saver, ['put', 'putWrites'], async (call) => (away && part !== 'log' ? refuse() : call())),
-    // Such a view would write past these.
+  const writes = onCalls(['put', 'putWrites'], async (call) => (away && part !== 'log' ? refuse() : call()))
+  // Such a view would write past these.
+  const checkpointer = overlay(hooked(place.checkpointer, [writes]), () => ({
     withFence: undefined as never,
   }))
   const store: Store = {

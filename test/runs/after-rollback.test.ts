@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../src/storage/checkpointer/overlay.ts'
+import { overlay } from '../../src/storage/checkpointer/hooks.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import {
   answersTo,

@@ -5,7 +5,7 @@ import type {
 } from '../../src/storage/checkpointer/checkpointer.ts'
 import { copy } from '../../src/storage/checkpointer/copy.ts'
 import { DATABASE } from '../../src/storage/checkpointer/fenced.ts'
-import { overlay } from '../../src/storage/checkpointer/overlay.ts'
+import { overlay } from '../../src/storage/checkpointer/hooks.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import type { MemoryStorage, memoryStorage } from '../../src/storage/memory/storage.ts'
 import type {

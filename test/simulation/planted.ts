@@ -16,8 +16,8 @@ const EARLIER: readonly Fault[] = [
   fault(
     'a rolled-back run returns',
     'engine/execution/iterate.ts',
-    'checkpointId: isFromEmpty ? undefined : (run.checkpointId ?? thread.restoredCheckpointId ?? undefined),',
-    'checkpointId: isFromEmpty ? undefined : (run.checkpointId ?? undefined),',
+    '(run.checkpointId ?? thread.restoredCheckpointId ?? undefined)',
+    '(run.checkpointId ?? undefined)',
   ),
   fault(
     'checkpoints are in the order of the clocks of processes',
@@ -41,12 +41,12 @@ const EARLIER: readonly Fault[] = [
       },
       {
         file: 'src/engine/execution/saver/write-gate.ts',
-        text: 'unreported: () => [...unreported],',
-        by: 'unreported: () => [],',
+        text: 'unreported: (): readonly string[] => [...unreported],',
+        by: 'unreported: (): readonly string[] => [],',
       },
       {
         file: 'src/engine/execution/saver/write-gate.ts',
-        text: 'if (isUndone || (isShut && !reported.has(id)))',
+        text: 'if (isUndone || (isShut && !reports.has(id)))',
         by: 'if (isUndone)',
       },
     ],
@@ -94,8 +94,8 @@ const FOUND: readonly Fault[] = [
   fault(
     'a checkpoint is saved on one that the database has forgotten',
     'storage/memory/one-database.ts',
-    'threads ? savingOnParents(saver, threads) : saver',
-    'saver && threads ? saver : saver',
+    'threads && onParents(threads)',
+    'undefined',
   ),
   {
     name: 'readers get events that the database has forgotten',
@@ -115,8 +115,8 @@ const FOUND: readonly Fault[] = [
   fault(
     'the next answer of a question is that of a run that was rolled back',
     'engine/records/kept-writes.ts',
-    'if (restoredCheckpointId === null || !restoredWrites) return inner',
-    'if (restoredCheckpointId !== null || !restoredWrites) return inner',
+    'if (restoredCheckpointId === null || !restoredWrites) return undefined',
+    'if (restoredCheckpointId !== null || !restoredWrites) return undefined',
   ),
 ]
 

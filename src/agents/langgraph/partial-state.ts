@@ -4,7 +4,7 @@ import type {
   Checkpointer,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../storage/checkpointer/overlay.ts'
+import type { SaverHook } from '../../storage/checkpointer/hooks.ts'
 import type { AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
 import { configOf, uuid6 } from '../checkpoint-config.ts'
 import {
@@ -93,35 +93,32 @@ function versionAfter(checkpointer: Checkpointer, versions: readonly (number | s
 }
 
 /**
- * The checkpointer of a run. When a run without input continues a cancelled run, the head is the checkpoint
- * before the one that the cancel added, because the cancelled nodes run again. With the added checkpoint's
- * id, LangGraph would also repeat the nodes that had ended.
+ * When a run without input continues a cancelled run, the head is the checkpoint before the one that the
+ * cancel added, because the cancelled nodes run again. With the added checkpoint's id, LangGraph would also
+ * repeat the nodes that had ended.
  */
-export async function continuingSaver(task: AgentTask): Promise<Checkpointer> {
+export async function continuing(task: AgentTask): Promise<SaverHook | undefined> {
   const { threadId, checkpointer, checkpointId, start } = task
-  if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null)
-    return checkpointer
+  if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null) return undefined
   const before = beforePartial(await checkpointer.getTuple(configOf({ threadId })))
-  return before === undefined
-    ? checkpointer
-    : withHead(checkpointer, configOf({ threadId, checkpointId: before }))
+  return before === undefined ? undefined : withHead(configOf({ threadId, checkpointId: before }))
 }
 
-/** A view of a saver in which an earlier checkpoint is the head until the run has written one. */
-function withHead(inner: Checkpointer, head: CheckpointConfig): Checkpointer {
+/** An earlier checkpoint is the head until the run has written one. */
+function withHead(head: CheckpointConfig): SaverHook {
   let hasWritten = false
   const isRoot = ({ configurable }: CheckpointConfig) => !configurable?.checkpoint_ns
-  return overlay(inner, (saver) => ({
-    async put(config, ...rest) {
-      const saved = await saver.put(config, ...rest)
+  return {
+    async put(put, config, ...rest) {
+      const saved = await put(config, ...rest)
       hasWritten ||= isRoot(config)
       return saved
     },
-    getTuple: (config) =>
-      saver.getTuple(
+    getTuple: (getTuple, config) =>
+      getTuple(
         hasWritten || !isRoot(config) || config.configurable?.checkpoint_id !== undefined ? config : head,
       ),
-  }))
+  }
 }
 
 /** The task of pending writes that LangGraph applies before the input of a run. */
@@ -130,13 +127,13 @@ const BEFORE_INPUT = '00000000-0000-0000-0000-000000000000'
 const MESSAGES = 'messages'
 
 /**
- * The checkpointer of a run with a new input. If the conversation ends with tool calls without a result, the
- * engine reads results for them as pending writes: it adds them to the messages with the channel's own
- * reducer, and saves them in the checkpoint of the input.
+ * The hook of a run with a new input. If the conversation ends with tool calls without a result, the engine
+ * reads results for them as pending writes: it adds them to the messages with the channel's own reducer, and
+ * saves them in the checkpoint of the input.
  */
-export async function answeringSaver(graph: Graph, task: AgentTask): Promise<Checkpointer> {
+export async function answering(graph: Graph, task: AgentTask): Promise<SaverHook | undefined> {
   const { checkpointer, threadId, checkpointId, start } = task
-  if (graph.checkpointer === false || !graph.channels || !(MESSAGES in graph.channels)) return checkpointer
+  if (graph.checkpointer === false || !graph.channels || !(MESSAGES in graph.channels)) return undefined
   const tuple = await checkpointer.getTuple(configOf({ threadId, checkpointId }))
   const { [MESSAGES]: input } = Object(start.kind === 'input' && start.value) as {
     readonly messages?: unknown
@@ -152,7 +149,7 @@ export async function answeringSaver(graph: Graph, task: AgentTask): Promise<Che
   const read: CheckpointTuple | undefined = write
     ? { ...tuple!, pendingWrites: [...(tuple!.pendingWrites ?? []), [BEFORE_INPUT, MESSAGES, write]] }
     : tuple
-  return withFirstRead(checkpointer, checkpointId, read)
+  return withFirstRead(checkpointId, read)
 }
 
 /** The messages at a checkpoint, which does not contain those of a `DeltaChannel`. */
@@ -194,43 +191,37 @@ function writeTo(
   })
 }
 
-/** A view of a saver that returns `tuple` for the first read of the run's starting point. */
-function withFirstRead(
-  inner: Checkpointer,
-  checkpointId: string | undefined,
-  tuple: CheckpointTuple | undefined,
-): Checkpointer {
+/** The first read of the run's starting point returns `tuple`. */
+function withFirstRead(checkpointId: string | undefined, tuple: CheckpointTuple | undefined): SaverHook {
   let isFirst = true
-  return overlay(inner, (saver) => ({
-    async getTuple(config) {
+  return {
+    async getTuple(getTuple, config) {
       const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      if (!isFirst || namespace || id !== checkpointId) return saver.getTuple(config)
+      if (!isFirst || namespace || id !== checkpointId) return getTuple(config)
       isFirst = false
       return tuple
     },
-  }))
+  }
 }
 
 /**
- * A checkpointer to which a node that fails does not write its newest answer: the node may have refused it.
- * The question stays open, and another answer can be given. The engine would give the same one for ever.
+ * A node that fails does not write its newest answer: the node may have refused it. The question stays open,
+ * and another answer can be given. The engine would give the same one for ever.
  */
-export function withoutRefusedAnswers(checkpointer: Checkpointer): Checkpointer {
-  return overlay(checkpointer, () => ({
-    putWrites(config, writes, taskId) {
-      const channels = new Set(writes.map(([channel]) => channel))
-      // An error that a handler of the graph takes is not the end of the task.
-      if (!channels.has(ERROR) || !channels.has(RESUME) || channels.has(HANDLED))
-        return checkpointer.putWrites(config, writes, taskId)
-      const kept = writes
-        .filter(([channel]) => channel !== RESUME)
-        .map(([channel, value]): (typeof writes)[number] => [
-          channel,
-          channel === ERROR ? refusal(value) : value,
-        ])
-      return checkpointer.putWrites(config, kept, taskId)
-    },
-  }))
+export const withoutRefusedAnswers: SaverHook = {
+  putWrites(putWrites, config, writes, taskId) {
+    const channels = new Set(writes.map(([channel]) => channel))
+    // An error that a handler of the graph takes is not the end of the task.
+    if (!channels.has(ERROR) || !channels.has(RESUME) || channels.has(HANDLED))
+      return putWrites(config, writes, taskId)
+    const kept = writes
+      .filter(([channel]) => channel !== RESUME)
+      .map(([channel, value]): (typeof writes)[number] => [
+        channel,
+        channel === ERROR ? refusal(value) : value,
+      ])
+    return putWrites(config, kept, taskId)
+  },
 }
 
 /** The channel that names the node of an error for which the graph has a handler. */

@@ -1,5 +1,6 @@
 import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
+import { hooked } from '../../storage/checkpointer/hooks.ts'
 import type { AgentTask, RunInput, StateSnapshot } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
@@ -12,7 +13,7 @@ import {
   type RunOptions,
   withStorage,
 } from './graph.ts'
-import { answeringSaver, continuingSaver, keepPartial, withoutRefusedAnswers } from './partial-state.ts'
+import { answering, continuing, keepPartial, withoutRefusedAnswers } from './partial-state.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 
@@ -36,11 +37,15 @@ export async function* streamGraph(
     task.config.recursionLimit && Math.min(task.config.recursionLimit, own ?? maxRecursionLimit)
   const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
   const isNewInput = start.kind === 'input' && (start.value ?? null) !== null
-  const starting = isNewInput ? await answeringSaver(graph, task) : await continuingSaver(task)
-  const saver = captureWriteErrors(withoutRefusedAnswers(delayFailure(starting, limit)), (error) => {
-    failure = { error }
-    stop.abort(error)
-  })
+  const saver = hooked(task.checkpointer, [
+    captureWriteErrors((error) => {
+      failure = { error }
+      stop.abort(error)
+    }),
+    withoutRefusedAnswers,
+    delayFailure(limit),
+    isNewInput ? await answering(graph, task) : await continuing(task),
+  ])
   const { graphStore } = task
   const runnable = withStorage(graph, {
     graphStore,

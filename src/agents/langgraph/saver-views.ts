@@ -1,5 +1,6 @@
 import { eventLoopTurns, sleep } from '../../core/time.ts'
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import { CALLS, onCalls, overlay, type SaverHook } from '../../storage/checkpointer/hooks.ts'
 import { reviving, type Serde } from '../../storage/checkpointer/serde.ts'
 import { FencedError } from '../../storage/errors.ts'
 
@@ -10,19 +11,16 @@ import { FencedError } from '../../storage/errors.ts'
 export function withVersions(checkpointer: Checkpointer): Checkpointer {
   if ('getNextVersion' in checkpointer) return checkpointer
   const next = (version: number | undefined): number => (version ?? 0) + 1
-  return mapMembers(checkpointer, (key, member) => (key === 'getNextVersion' ? next : member))
+  return overlay(checkpointer, () => ({ getNextVersion: next }) as Partial<Checkpointer>)
 }
 
 /**
- * A checkpointer whose writes never fail. The first failure is passed to `onFailure`, which must stop the
- * run; later writes are dropped. LangGraph awaits its writes only at the end of the run, and Node ends the
- * process for an unhandled rejection. A checkpoint that was refused, because the lease had expired or clients
- * had not seen it yet, is written before its child if that is accepted: no checkpoint lacks its parent.
+ * Writes never fail. The first failure is passed to `onFailure`, which must stop the run; later writes are
+ * dropped. LangGraph awaits its writes only at the end of the run, and Node ends the process for an unhandled
+ * rejection. A checkpoint that was refused, because the lease had expired or clients had not seen it yet, is
+ * written before its child if that is accepted: no checkpoint lacks its parent.
  */
-export function captureWriteErrors(
-  checkpointer: Checkpointer,
-  onFailure: (error: unknown) => void,
-): Checkpointer {
+export function captureWriteErrors(onFailure: (error: unknown) => void): SaverHook {
   let failed = false
   /** The writes of checkpoints that are not saved, by id. */
   const refused = new Map<string, () => Promise<void>>()
@@ -36,102 +34,65 @@ export function captureWriteErrors(
       failed = !(error instanceof FencedError)
     }
   }
-  return withWrites(checkpointer, {
-    async put(...args) {
+  return {
+    async put(put, ...args) {
       const [{ configurable }, checkpoint] = args
       const parentId = String(configurable?.checkpoint_id)
       const writeParent = refused.get(parentId)
       const write = async (): Promise<void> => {
         refused.set(checkpoint.id, write)
         if (refused.has(parentId)) await writeParent?.()
-        await checkpointer.put(...args)
+        await put(...args)
         refused.delete(checkpoint.id)
       }
       await attempt(write)
       const { thread_id, checkpoint_ns = '' } = { ...configurable }
       return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } }
     },
-    putWrites: (...args) => attempt(() => checkpointer.putWrites(...args)),
-  })
+    putWrites: (putWrites, ...args) => attempt(() => putWrites(...args)),
+  }
 }
 
 /**
- * A checkpointer that waits one turn of the event loop before the run fails: at the error of a task, and at
- * the last steps before `recursionLimit`. When it fails, LangGraph drops what its stream still holds, such as
- * the end of a message and the last values, but it waits for pending writes first.
+ * Waits one turn of the event loop before the run fails: at the error of a task, and at the last steps before
+ * `recursionLimit`. When it fails, LangGraph drops what its stream still holds, such as the end of a message
+ * and the last values, but it waits for pending writes first.
  */
-export function delayFailure(checkpointer: Checkpointer, recursionLimit: number): Checkpointer {
+export function delayFailure(recursionLimit: number): SaverHook {
   let steps = 0
   const isLast = ({ configurable }: CheckpointConfig) =>
     !configurable?.checkpoint_ns && ++steps > recursionLimit
-  return withWrites(checkpointer, {
-    async put(...args) {
-      const stored = await checkpointer.put(...args)
+  return {
+    async put(put, ...args) {
+      const stored = await put(...args)
       if (isLast(args[0])) await sleep(0)
       return stored
     },
-    async putWrites(...args) {
-      await checkpointer.putWrites(...args)
+    async putWrites(putWrites, ...args) {
+      await putWrites(...args)
       if (args[1].some(([channel]) => channel === '__error__')) await sleep(0)
     },
-  })
+  }
 }
 
-/** A checkpointer that records its failures, to distinguish them from errors in the values of an update. */
-export function rememberFailures(inner: Checkpointer) {
-  const failures = new Set<unknown>()
-  const checkpointer = mapMembers(inner, (_, member) => {
-    if (typeof member !== 'function') return member
-    return (...args: unknown[]) => {
-      const result: unknown = member(...args)
-      if (result instanceof Promise) result.catch((error: unknown) => failures.add(error))
-      return result
-    }
+/** Adds failures to `failures`, to distinguish them from errors in the values of an update. */
+export const rememberFailures = (failures: Set<unknown>): SaverHook =>
+  onCalls(CALLS, (call) => {
+    const result = call()
+    if (result instanceof Promise) result.catch((error: unknown) => failures.add(error))
+    return result
   })
-  return { checkpointer, failures }
-}
 
-/** A checkpointer that lets the event loop turn between many steps, also if it responds immediately. */
-export function withTurns(checkpointer: Checkpointer): Checkpointer {
+/** Lets the event loop turn between many steps, also if the checkpointer responds immediately. */
+export function withTurns(): SaverHook {
   const turn = eventLoopTurns()
-  return withWrites(checkpointer, {
-    async put(...args) {
-      const stored = await checkpointer.put(...args)
+  return {
+    async put(put, ...args) {
+      const stored = await put(...args)
       await turn()
       return stored
     },
-    putWrites: (...args) => checkpointer.putWrites(...args),
-  })
-}
-
-function withWrites(
-  checkpointer: Checkpointer,
-  { put, putWrites }: Pick<Checkpointer, 'put' | 'putWrites'>,
-): Checkpointer {
-  return mapMembers(checkpointer, (key, member) =>
-    key === 'put' ? put : key === 'putWrites' ? putWrites : member,
-  )
-}
-
-/**
- * A checkpointer whose members pass through `change`, with bound methods. The proxy's target is an empty
- * object, because a frozen checkpointer would forbid changes.
- */
-export function mapMembers(
-  inner: Checkpointer,
-  change: (key: PropertyKey, member: unknown) => unknown,
-): Checkpointer {
-  const seen = new Map<PropertyKey, unknown>()
-  return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
-    get(_, key) {
-      if (!seen.has(key)) {
-        const member: unknown = Reflect.get(inner, key)
-        seen.set(key, change(key, typeof member === 'function' ? member.bind(inner) : member))
-      }
-      return seen.get(key)
-    },
-    has: (_, key) => Reflect.has(inner, key),
-  })
+  }
 }
 
 let loaded: Promise<Serde> | undefined

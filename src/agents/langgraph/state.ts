@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../core/errors.ts'
 import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
+import { hooked } from '../../storage/checkpointer/hooks.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate, StepUpdate } from '../agent.ts'
 import { configOf, historyOf } from '../checkpoint-config.ts'
 import { AgentInputError, AgentRefusal } from '../errors.ts'
@@ -20,8 +21,8 @@ export function stateOf(
     options: { readonly subgraphs?: boolean } = {},
   ): Promise<StateSnapshot | undefined> {
     if (hasNoState()) return undefined
-    const { checkpointer, failures } = rememberFailures(withTurns(at.checkpointer))
-    const place = { ...at, checkpointer }
+    const failures = new Set<unknown>()
+    const place = { ...at, checkpointer: hooked(at.checkpointer, [rememberFailures(failures)]) }
     const target = await find(graph, place)
     if (target) {
       const subgraphs = options.subgraphs ?? false
@@ -74,7 +75,8 @@ export function stateOf(
     update: (target: Graph, place: StateAddress) => Promise<CheckpointConfig>,
   ) {
     if (hasNoState()) throw new AgentInputError('This agent does not store state.')
-    const { checkpointer, failures } = rememberFailures(at.checkpointer)
+    const failures = new Set<unknown>()
+    const checkpointer = hooked(at.checkpointer, [rememberFailures(failures), withTurns()])
     const place = { ...at, checkpointer }
     const target = await find(graph, place)
     if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)

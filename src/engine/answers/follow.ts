@@ -72,84 +72,99 @@ async function placeOf(
 function openAnswer(
   context: RunContext,
   request: FollowOptions & EventRequest,
-  first: FoundAnswer,
-  { runIds: begun, after }: Place,
+  found: FoundAnswer,
+  { runIds, after }: Place,
 ): OpenAnswer {
-  const { threadId, owner, metadataFilter, filter, signal, cancelOnLeave = false } = request
-  const { taskId: id } = first.record
+  const { threadId, owner, metadataFilter, signal } = request
+  const id = found.record.taskId
   const asked = { threadId, owner, metadataFilter, answerId: id }
-  let found = first
-  let runIds = begun
-  const runId = () => runIds.at(-1)!
   // Events of an ended answer can still be read.
-  let end = endOf(found, runId())
-
-  /** Called when a run has ended: the answer has ended with it, or continues with another run. */
-  async function goOn(records?: RunRecords): Promise<void> {
-    const now = foundIn(records, asked) ?? (await findAnswer(context, asked))
-    if (!now && !(await findThread(context, asked))) throw noSuchThread(threadId)
-    if (now) found = now
-    end = now ? endOf(now, runId()) : { status: 'canceled' }
-    if (now && !end) runIds = [runAfter(now.record, runId()) ?? currentRun(now.record)]
-  }
-
-  /** Cancels the answer if the caller requested that, unless it was read to its end. */
-  async function left(): Promise<void> {
-    if (cancelOnLeave && !end) await cancelAnswer(context, asked)
-  }
-
-  /** A single generator: each one around it would cost every event a microsecond. */
-  async function* events(): EventStream<boolean, boolean> {
-    let failed = false
-    let seen = after
-    try {
-      for (;;) {
-        const active = context.active.get(threadId)
-        const run = { ...asked, runIds, after: seen, filter, signal, known: found.thread }
-        for await (const logged of readRunLog(context, run)) {
-          const newest = logged.findLast(({ type }) => type === 'event')
-          if (newest?.type === 'event') seen = newest.seq
-          const events = formed(logged, request)
-          if (request.batches) yield events
-          else yield* events
-        }
-        if (!end) await goOn(active?.runId === runId() ? await active.done : undefined)
-        if (end) return
-      }
-    } catch (error) {
-      failed = !signal?.aborted
-      throw error
-    } finally {
-      if (!failed) await left()
-    }
-  }
-
+  const reading: AnswerReading = { request, asked, found, runIds, end: endOf(found, runIds.at(-1)!) }
   return {
     id,
     threadId,
     after,
     get runId() {
-      return runId()
+      return reading.runIds.at(-1)!
     },
     get end() {
-      return end
+      return reading.end
     },
     get found() {
-      return found
+      return reading.found
     },
     async ended() {
       try {
-        while (!end) {
-          const { records } = await waitForEnd(context, threadId, runId(), signal)
-          await goOn(records)
+        while (!reading.end) {
+          const { records } = await waitForEnd(context, threadId, reading.runIds.at(-1)!, signal)
+          await goOn(context, reading, records)
         }
-        return end
+        return reading.end
       } catch (error) {
-        if (signal?.aborted) await left()
+        if (signal?.aborted) await leave(context, reading)
         throw error
       }
     },
-    [Symbol.asyncIterator]: events,
+    [Symbol.asyncIterator]: () => eventsOf(context, reading, after),
+  }
+}
+
+/** An answer that is read, as of its newest run. */
+interface AnswerReading {
+  readonly request: FollowOptions & EventRequest
+  readonly asked: Access & { readonly threadId: string; readonly answerId: string }
+  found: FoundAnswer
+  runIds: readonly string[]
+  end: AnswerEnd | undefined
+}
+
+/** Called when a run has ended: the answer has ended with it, or continues with another run. */
+async function goOn(context: RunContext, reading: AnswerReading, records?: RunRecords): Promise<void> {
+  const { asked, runIds } = reading
+  const runId = runIds.at(-1)!
+  const now = foundIn(records, asked) ?? (await findAnswer(context, asked))
+  if (!now && !(await findThread(context, asked))) throw noSuchThread(asked.threadId)
+  if (now) reading.found = now
+  reading.end = now ? endOf(now, runId) : { status: 'canceled' }
+  if (now && !reading.end) reading.runIds = [runAfter(now.record, runId) ?? currentRun(now.record)]
+}
+
+/** Cancels the answer if the caller requested that, unless it was read to its end. */
+async function leave(context: RunContext, { request, asked, end }: AnswerReading): Promise<void> {
+  if (request.cancelOnLeave && !end) await cancelAnswer(context, asked)
+}
+
+/** A single generator: each one around it would cost every event a microsecond. */
+async function* eventsOf(
+  context: RunContext,
+  reading: AnswerReading,
+  after: number,
+): EventStream<boolean, boolean> {
+  const { request, asked } = reading
+  const { filter, signal } = request
+  let failed = false
+  let seen = after
+  try {
+    for (;;) {
+      const { runIds, found } = reading
+      const active = context.active.get(asked.threadId)
+      const run = { ...asked, runIds, after: seen, filter, signal, known: found.thread }
+      for await (const logged of readRunLog(context, run)) {
+        const newest = logged.findLast(({ type }) => type === 'event')
+        if (newest?.type === 'event') seen = newest.seq
+        const events = formed(logged, request)
+        if (request.batches) yield events
+        else yield* events
+      }
+      const isCurrent = active?.runId === reading.runIds.at(-1)
+      if (!reading.end) await goOn(context, reading, isCurrent ? await active!.done : undefined)
+      if (reading.end) return
+    }
+  } catch (error) {
+    failed = !signal?.aborted
+    throw error
+  } finally {
+    if (!failed) await leave(context, reading)
   }
 }
 

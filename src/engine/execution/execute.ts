@@ -1,9 +1,9 @@
-import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { expireLease, renewLease } from '../../storage/coordination/leases.ts'
+import { retryUnavailable } from '../../storage/coordination/retry.ts'
 import { FencedError, UnavailableError } from '../../storage/errors.ts'
 import { type ActiveRun, beforeClose, closeReason, type LaunchedRun, type RunContext } from '../context.ts'
 import { RunTimeout } from '../errors.ts'
-import { reportFailure } from '../failures.ts'
+import { noteFailure, reportFailure, type StorageHealth } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { readLog } from '../log/decode.ts'
 import type { Topic } from '../log/frame.ts'
@@ -15,7 +15,7 @@ import { launchNext } from './launch.ts'
 import { handOver, leaveRun, superviseRun } from './lease.ts'
 import type { AgentOutcome, Outcome } from './outcome.ts'
 import { createRecorder } from './recorder.ts'
-import { noteFailure, type StorageHealth } from './saver/watched-saver.ts'
+import { runSaver } from './saver/run-saver.ts'
 
 /**
  * Executes a run to its end (events in the log, one terminal event), then the waiting runs, one after the
@@ -134,7 +134,12 @@ async function runToEnd(
     const recorder = createRecorder(context, launched, appender, storage, lost?.retraction)
     const end = (outcome: Outcome): Promise<RunRecords | undefined> =>
       retryUnavailable(retryForMs, () => finish(context, launched, appender, outcome, recorder.leftover()))
-    const ended = await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage)
+    const ended = await iterateAgent(context, launched, stop.signal, {
+      record: recorder.record,
+      flush: () => appender.flush(),
+      saverOf: (writes, signal) =>
+        runSaver(context, launched, { writes, storage, heldAt: appender.heldAt, renew, signal }),
+    })
     if (!isHandedOn(ended)) recorder.endMessages()
     if (ended.end === 'done') {
       // Its last events are written together with its end.

@@ -1,9 +1,10 @@
 import { inputRequested } from '../../agents/root-events.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
-import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { hooked } from '../../storage/checkpointer/hooks.ts'
 import { readOnly } from '../../storage/checkpointer/shared.ts'
 import { assertLease, releaseLease } from '../../storage/coordination/leases.ts'
+import { retryUnavailable } from '../../storage/coordination/retry.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { Op } from '../../storage/store/store.ts'
 import { checkpointerOf, type LaunchedRun, type RunContext, readerOf } from '../context.ts'
@@ -236,7 +237,7 @@ async function remainingInterrupts(
     const read = async () => {
       const agent = readerOf(context, run.assistantId)
       const checkpointId = thread.restoredCheckpointId ?? undefined
-      const checkpointer = withoutUndone(checkpointerOf(context, agent), thread)
+      const checkpointer = hooked(checkpointerOf(context, agent), [withoutUndone(thread)])
       const at = { threadId, checkpointId, checkpointer }
       const snapshot = await agent.getState(at)
       if (!snapshot) return interrupts

@@ -3,26 +3,25 @@ import { stateEvents } from '../../agents/root-events.ts'
 import type { Principal } from '../../core/principal.ts'
 import { nextTurn, within } from '../../core/time.ts'
 import type { AgentEvent } from '../../messages/thread-events/index.ts'
-import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
-import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
-import { overlay } from '../../storage/checkpointer/overlay.ts'
-import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
-import { canReuseTuple } from '../../storage/checkpointer/shared.ts'
-import { renewLease } from '../../storage/coordination/leases.ts'
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import { retryUnavailable } from '../../storage/coordination/retry.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { agentOf, checkpointerOf, type LaunchedRun, ownCheckpointerOf, type RunContext } from '../context.ts'
+import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
-import type { Appender } from '../log/appender.ts'
-import { withoutUndone, withTaskWrites } from '../records/kept-writes.ts'
-import { EMPTY, type RunRecord, type StopReason, type ThreadRecord } from '../records/records.ts'
+import { EMPTY, type RunRecord, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
-import { updateThread } from '../records/update.ts'
 import type { AgentOutcome } from './outcome.ts'
-import { renewingCheckpointer } from './saver/renewing-saver.ts'
-import { type StorageHealth, watchedCheckpointer } from './saver/watched-saver.ts'
 import { createWriteGate, type WriteGate } from './saver/write-gate.ts'
+
+/** What an attempt gives its agent. */
+interface Surroundings {
+  record(event: AgentEvent): Promise<void> | undefined
+  /** Settles when the recorded events are in the log. */
+  flush(): Promise<void>
+  /** The agent's checkpointer. The signal aborts when the agent is stopped. */
+  saverOf(writes: WriteGate, signal: AbortSignal): Checkpointer
+}
 
 /**
  * Iterates the agent until it ends, throws or is stopped. However it was stopped, no state is written unless
@@ -33,26 +32,14 @@ export async function iterateAgent(
   context: RunContext,
   launched: LaunchedRun,
   signal: AbortSignal,
-  appender: Appender,
-  record: (event: AgentEvent) => Promise<void> | undefined,
-  storage: StorageHealth,
+  { record, flush, saverOf }: Surroundings,
 ): Promise<AgentOutcome> {
   let steps: AgentSteps | undefined
   let wait: Promise<void> | undefined
   /** The agent also stops if its events cannot be recorded, and must know that it was not cancelled. */
   const stop = new AbortController()
-  /**
-   * Settles when all events that the agent has sent so far were recorded. Without backpressure they arrive
-   * within this turn of the event loop.
-   */
-  async function recorded(): Promise<void> {
-    do {
-      await wait
-      await nextTurn()
-    } while (wait)
-  }
   const isShared = context.store.capabilities.shared
-  const writes = createWriteGate({ recorded, flush: () => appender.flush(), isShared })
+  const writes = createWriteGate({ recorded: () => whenRecorded(() => wait), flush, isShared })
   let stoppedAt = 0
   let isWriting = false
   const onAbort = (): void => {
@@ -65,9 +52,7 @@ export async function iterateAgent(
     const reason = signal.reason as StopReason | RunError
     // Another process continues the run.
     if (reason === 'hand over' || reason === 'fenced') return { end: 'stopped', reason }
-    await within(context.cancelGraceMs - (performance.now() - stoppedAt), writes.settled())
-    writes.shut()
-    await within(deadlineOf(context), writes.settled())
+    await settle(context, writes, context.cancelGraceMs - (performance.now() - stoppedAt))
     if (reason !== 'rollback') await recordLast(context, launched, steps, writes.unreported(), record)
     return reason instanceof RunError ? { end: 'failed', error: reason } : { end: 'stopped', reason }
   }
@@ -76,7 +61,7 @@ export async function iterateAgent(
   if (signal.aborted) return stopped()
   signal.addEventListener('abort', onAbort)
   try {
-    steps = openAgent(context, launched, stop.signal, appender, writes, storage)
+    steps = openAgent(context, launched, stop.signal, writes, saverOf(writes, stop.signal))
     for (;;) {
       const step = await steps.next()
       if (step.done) return signal.aborted ? await stopped() : { end: 'done' }
@@ -97,6 +82,24 @@ export async function iterateAgent(
     signal.removeEventListener('abort', onAbort)
     void steps?.close()
   }
+}
+
+/**
+ * Settles when all events that the agent has sent so far were recorded. Without backpressure they arrive
+ * within this turn of the event loop.
+ */
+async function whenRecorded(wait: () => Promise<void> | undefined): Promise<void> {
+  do {
+    await wait()
+    await nextTurn()
+  } while (wait())
+}
+
+/** Waits for the writes that are under way, and lets no others pass after some time. */
+async function settle(context: RunContext, writes: WriteGate, graceMs: number): Promise<void> {
+  await within(graceMs, writes.settled())
+  writes.shut()
+  await within(deadlineOf(context), writes.settled())
 }
 
 /** Whether a run that is stopped this way keeps its state. */
@@ -151,136 +154,30 @@ interface AgentSteps {
 
 function openAgent(
   context: RunContext,
-  { run, token, thread, newest }: LaunchedRun,
+  launched: LaunchedRun,
   signal: AbortSignal,
-  appender: Appender,
   writes: WriteGate,
-  storage: StorageHealth,
+  checkpointer: Checkpointer,
 ): AgentSteps {
+  const { run, thread } = launched
   const { threadId, runId, assistantId } = run
-  const agent = agentOf(context, assistantId)
-  const fenced = fencedCheckpointer(
-    ownCheckpointerOf(context, agent),
-    context.store,
-    threadId,
-    token,
-    appender.heldAt,
-  )
-  const renew = (): Promise<void> => renewLease(context.store, threadId, token, context.leaseTtlMs)
-  const renewing = renewingCheckpointer(fenced, renew, signal)
-  const saver = newest ? withFirstRead(renewing, newest.tuple) : renewing
-  // The names are those of LangGraph's own servers.
-  const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
-  const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
-  const retrying = retryingCheckpointer(labelled, context.retryForMs)
-  const savesHead = thread.restoredCheckpointId === null ? retrying : asHead(context, thread, token, retrying)
-  const isFromEmpty = run.checkpointId === EMPTY
   const task: AgentTask = {
     threadId,
     runId,
     assistantId,
     start: run.start,
-    checkpointId: isFromEmpty ? undefined : (run.checkpointId ?? thread.restoredCheckpointId ?? undefined),
+    checkpointId:
+      run.checkpointId === EMPTY ? undefined : (run.checkpointId ?? thread.restoredCheckpointId ?? undefined),
     config: run.config,
     classic: run.classic,
     maxRecursionLimit: context.limits.recursionLimit,
     principal: principalOf(run),
-    checkpointer: watchedCheckpointer(
-      writes.guard(isFromEmpty ? fromEmptyState(savesHead) : savesHead),
-      storage,
-    ),
+    checkpointer,
     graphStore: context.graphStores.of(thread.owner),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
-  return interruptible(context, agent, task, writes)
-}
-
-/**
- * A view of a run's checkpointer that makes the run's states the head of a thread whose head was restored by
- * a rollback. The record is changed after the second checkpoint: that it was written proves that the database
- * still has the first, without which the newest state would be that of the run that was undone. `hasWritten`
- * finds the first one if the run ends or its process is lost before.
- */
-function asHead(context: RunContext, thread: ThreadRecord, token: number, inner: Checkpointer): Checkpointer {
-  const { threadId, restoredCheckpointId } = thread
-  let puts = 0
-  const guards = [{ guard: 'fence', token }] as const
-  const note = () =>
-    updateThread(
-      context.store,
-      threadId,
-      (now) => ({ ...now, restoredCheckpointId: null, restoredWrites: undefined }),
-      { guards },
-    )
-  const keep = (taskId: string, writes: Parameters<Checkpointer['putWrites']>[1]) =>
-    updateThread(
-      context.store,
-      threadId,
-      (now) => {
-        // Writes may be late, after a checkpoint of the run has become the head.
-        if (now.restoredCheckpointId !== restoredCheckpointId || !now.restoredWrites) return undefined
-        const restoredWrites = withTaskWrites(now.restoredWrites, taskId, writes)
-        return restoredWrites && { ...now, restoredWrites }
-      },
-      { guards },
-    )
-  return overlay(withoutUndone(inner, thread), (saver) => ({
-    async putWrites(config, writes, taskId) {
-      await saver.putWrites(config, writes, taskId)
-      const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      if (puts > 1 || namespace || id !== restoredCheckpointId || !withTaskWrites([], taskId, writes)) return
-      await retryUnavailable(context.retryForMs, () => keep(taskId, writes))
-    },
-    async put(config, ...rest) {
-      const saved = await saver.put(config, ...rest)
-      if (config.configurable?.checkpoint_ns) return saved
-      puts++
-      if (puts === 2) await retryUnavailable(context.retryForMs, note)
-      return saved
-    },
-  }))
-}
-
-/**
- * A view of a run's checkpointer that answers the first read of the newest root state with the value that the
- * launch read. No other process has written since, because that would have failed the launch's guards.
- */
-function withFirstRead(inner: Checkpointer, tuple: CheckpointTuple | undefined): Checkpointer {
-  let isNewest = true
-  return overlay(inner, (saver) => ({
-    async getTuple(config) {
-      const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      if (!isNewest || namespace || id) return saver.getTuple(config)
-      // An agent may modify the value that it got.
-      isNewest = false
-      return canReuseTuple(config, tuple) ? tuple : saver.getTuple(config)
-    },
-    put(config, ...rest) {
-      isNewest = false
-      return saver.put(config, ...rest)
-    },
-    putWrites(config, ...rest) {
-      isNewest = false
-      return saver.putWrites(config, ...rest)
-    },
-  }))
-}
-
-/** A view of a run's checkpointer in which the root has no state until the run has written one. */
-function fromEmptyState(inner: Checkpointer): Checkpointer {
-  let isEmpty = true
-  return overlay(inner, (saver) => ({
-    async getTuple(config) {
-      const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      return isEmpty && !namespace && !id ? undefined : saver.getTuple(config)
-    },
-    async put(config, ...rest) {
-      const saved = await saver.put(config, ...rest)
-      if (!config.configurable?.checkpoint_ns) isEmpty = false
-      return saved
-    },
-  }))
+  return interruptible(context, agentOf(context, assistantId), task, writes)
 }
 
 /** The principal that requested a run. The user that graphs see may lack the id. */

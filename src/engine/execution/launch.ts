@@ -73,15 +73,11 @@ async function claim(
 ): Promise<LaunchedRun> {
   const { threadId } = run
   const token = nextToken(state)
-  const newest = isNewThread
-    ? { tuple: undefined }
-    : thread.restoredCheckpointId === null
-      ? await newestOf(context, run)
-      : undefined
+  const isRestored = thread.restoredCheckpointId !== null
+  const newest = isNewThread ? { tuple: undefined } : isRestored ? undefined : await newestOf(context, run)
   const rollbackPoint: RollbackPoint = {
     checkpointId: thread.restoredCheckpointId ?? newest?.tuple?.checkpoint.id ?? null,
-    writes:
-      thread.restoredCheckpointId === null ? keepWrites(newest?.tuple?.pendingWrites) : thread.restoredWrites,
+    writes: isRestored ? thread.restoredWrites : keepWrites(newest?.tuple?.pendingWrites),
     interrupts: thread.interrupts,
   }
   if (!read && thread.owner !== null && rollbackPoint.checkpointId !== null) throw orphanedThread(threadId)

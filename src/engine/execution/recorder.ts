@@ -4,28 +4,27 @@ import {
   type EventData,
   isEnd,
 } from '../../messages/thread-events/index.ts'
-import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { retryUnavailable } from '../../storage/coordination/retry.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
-import { withoutErrorText } from '../failures.ts'
+import { noteFailure, type StorageHealth, withoutErrorText } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import { interruptIdOf, type RecordedEvent, UNUSED } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import { guardThread, type OpenInterrupt, putThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Leftover } from './outcome.ts'
-import { noteFailure, type StorageHealth } from './saver/watched-saver.ts'
 import { supersededEnd } from './superseded-end.ts'
 
 /** Passes an attempt's events to the log, and records the interrupts and token counts in them. */
 export function createRecorder(
   context: RunContext,
-  { run, thread, records }: LaunchedRun,
+  launched: LaunchedRun,
   appender: Appender,
   storage: StorageHealth,
   retract: ((event: AgentEvent) => readonly RecordedEvent[]) | undefined,
 ) {
-  const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
+  const announced = new Map(launched.thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
   let usage: RunUsage | null = null
   let atBreakpoint = false
@@ -50,7 +49,7 @@ export function createRecorder(
       atBreakpoint ||= event.data.event === 'interrupted'
       return undefined
     }
-    if (retract) for (const taken of retract(event)) void appender.push(taken)
+    for (const taken of retract?.(event) ?? []) void appender.push(taken)
     if (event.method === 'messages') {
       usage = withUsage(usage, event.data)
       // Most events are deltas.
@@ -61,32 +60,14 @@ export function createRecorder(
     const id = asked && interruptIdOf(asked)
     if (id === undefined) return appender.push(withoutErrorText(context, event, storage.failed))
     const before = announced.get(id)
-    const interrupt = before ?? { id, runId: run.runId, namespace, value: asked!.data.payload }
-    announced.set(id, interrupt)
-    raised.set(id, interrupt)
+    const interrupt = before ?? { id, runId: launched.run.runId, namespace, value: asked!.data.payload }
+    for (const known of [announced, raised]) known.set(id, interrupt)
     // A client that has seen the interrupt would list it twice.
-    return before ? undefined : announce(event, interrupt)
-  }
-
-  /**
-   * Writes an interrupt to the thread's record together with its event, because clients answer it as soon as
-   * they see it.
-   */
-  async function announce(event: AgentEvent, interrupt: OpenInterrupt): Promise<void> {
-    const { threadId } = run
-    try {
-      await retryConflicts(async () => {
-        const now = (await retryUnavailable(context.retryForMs, records.get))?.thread
-        if (!now) throw new FencedError('The thread was deleted.')
-        const others = now.record.interrupts.filter(({ id }) => id !== interrupt.id)
-        await records.commit([putThread({ ...now.record, interrupts: [...others, interrupt] })], (ops) =>
-          appender.commit([event], [guardThread(threadId, now)], ops),
-        )
-      })
-    } catch (error) {
+    if (before) return undefined
+    return announce(context, launched, appender, event, interrupt).catch((error) => {
       noteFailure(storage, error)
       throw error
-    }
+    })
   }
 
   return {
@@ -95,6 +76,27 @@ export function createRecorder(
     endMessages: () => endOpen([]),
     leftover: (): Leftover => ({ raised: [...raised.values()], atBreakpoint, usage }),
   }
+}
+
+/**
+ * Writes an interrupt to the thread's record together with its event, because clients answer it as soon as
+ * they see it.
+ */
+async function announce(
+  { retryForMs }: RunContext,
+  { run, records }: LaunchedRun,
+  appender: Appender,
+  event: AgentEvent,
+  interrupt: OpenInterrupt,
+): Promise<void> {
+  await retryConflicts(async () => {
+    const now = (await retryUnavailable(retryForMs, records.get))?.thread
+    if (!now) throw new FencedError('The thread was deleted.')
+    const others = now.record.interrupts.filter(({ id }) => id !== interrupt.id)
+    await records.commit([putThread({ ...now.record, interrupts: [...others, interrupt] })], (ops) =>
+      appender.commit([event], [guardThread(run.threadId, now)], ops),
+    )
+  })
 }
 
 const NOT_KEPT = 'The model call that was writing this message failed, or its output is not used.'

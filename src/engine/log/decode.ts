@@ -22,6 +22,7 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   readonly seq: number
   readonly #frame: Uint8Array
   #body: FrameBody | undefined
+  #data: unknown
 
   constructor({ method, namespace, runId, detail, token }: Topic, seq: number, frame: Uint8Array) {
     this.eventId = eventId(token, seq)
@@ -43,7 +44,8 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   }
 
   get data(): unknown {
-    return JSON.parse(this.json)
+    this.#data ??= JSON.parse(this.json)
+    return this.#data
   }
 
   get timestamp(): number {

@@ -1,6 +1,6 @@
 import { toJson } from '../../agents/to-json.ts'
-import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../storage/checkpointer/overlay.ts'
+import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
+import type { SaverHook } from '../../storage/checkpointer/hooks.ts'
 import type { KeptWrite, ThreadRecord } from './records.ts'
 
 /** The channels of questions and their answers. A later write of the same task replaces an earlier one. */
@@ -33,22 +33,21 @@ export function withTaskWrites(
 }
 
 /**
- * A view of a thread's checkpointer in which the checkpoint that a rollback restored has the pending writes
- * that it had before. Savers cannot delete those of the run that was undone: its answers would be given to
- * the next one.
+ * The checkpoint that a rollback restored has the pending writes that it had before. Savers cannot delete
+ * those of the run that was undone: its answers would be given to the next one.
  */
-export function withoutUndone(
-  inner: Checkpointer,
-  { restoredCheckpointId, restoredWrites }: Pick<ThreadRecord, 'restoredCheckpointId' | 'restoredWrites'>,
-): Checkpointer {
-  if (restoredCheckpointId === null || !restoredWrites) return inner
-  return overlay(inner, (saver) => ({
-    async getTuple(config) {
-      const tuple = await saver.getTuple(config)
+export function withoutUndone({
+  restoredCheckpointId,
+  restoredWrites,
+}: Pick<ThreadRecord, 'restoredCheckpointId' | 'restoredWrites'>): SaverHook | undefined {
+  if (restoredCheckpointId === null || !restoredWrites) return undefined
+  return {
+    async getTuple(getTuple, config) {
+      const tuple = await getTuple(config)
       if (tuple?.checkpoint.id !== restoredCheckpointId || config.configurable?.checkpoint_ns) return tuple
       return { ...tuple, pendingWrites: restored(tuple.pendingWrites ?? [], restoredWrites) }
     },
-  }))
+  }
 }
 
 function restored(present: Writes, kept: readonly KeptWrite[]): Writes {

@@ -1,4 +1,5 @@
 import type { HistoryOptions, StateAddress, StateSnapshot } from '../../agents/agent.ts'
+import { hooked } from '../../storage/checkpointer/hooks.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { noSuchCheckpoint } from '../errors.ts'
 import { withoutErrorTexts } from '../failures.ts'
@@ -47,7 +48,7 @@ export function addressOf(
   const agent = readerOf(context, thread.assistantId)
   return {
     threadId: thread.threadId,
-    checkpointer: withoutUndone(checkpointerOf(context, agent), thread),
+    checkpointer: hooked(checkpointerOf(context, agent), [withoutUndone(thread)]),
     graphStore: context.graphStores.of(thread.owner),
     checkpointNs,
     config: thread.config,

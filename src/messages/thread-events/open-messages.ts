@@ -10,11 +10,14 @@ export function createOpenMessages<Event extends AgentEvent<'messages'>, Message
   begin: (event: Event, id: string | undefined) => Message,
 ) {
   const open = new Map<string, Message>()
+  /** The event before, whose message most events continue. */
+  let last: { readonly event: Event; readonly key: string } | undefined
   return {
     /** The message of an event, including its first and last. Undefined if its first event is unknown. */
     of(event: Event): Message | undefined {
-      const { namespace, node, data } = event
-      const key = `${data.run_id}\n${node}\n${namespace.join('\n')}`
+      const { data } = event
+      const key = last && isOfSame(last.event, event) ? last.key : messageKey(event)
+      last = { event, key }
       if (data.event === 'message-start') open.set(key, begin(event, data.id))
       const message = open.get(key)
       if (isEnd(data)) open.delete(key)
@@ -25,6 +28,15 @@ export function createOpenMessages<Event extends AgentEvent<'messages'>, Message
     clear: () => open.clear(),
   }
 }
+
+const messageKey = ({ namespace, node, data }: AgentEvent<'messages'>): string =>
+  `${data.run_id}\n${node}\n${namespace.join('\n')}`
+
+const isOfSame = (one: AgentEvent<'messages'>, other: AgentEvent<'messages'>): boolean =>
+  one.data.run_id === other.data.run_id &&
+  one.node === other.node &&
+  one.namespace.length === other.namespace.length &&
+  one.namespace.every((segment, at) => segment === other.namespace[at])
 
 /** Whether this event ends a message. */
 export const isEnd = ({ event }: AgentEvent<'messages'>['data']): boolean =>

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
 import type { Checkpointer } from './checkpointer.ts'
-import { beforeWrites } from './overlay.ts'
+import { beforeWrites, hooked } from './hooks.ts'
 
 /**
  * A store and a saver over the same database have the same object under this key. Only then can the saver
@@ -28,9 +28,10 @@ export function fencedCheckpointer(
   heldAt: () => number = () => Number.NEGATIVE_INFINITY,
 ): Checkpointer {
   if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)
-  return beforeWrites(inner, async () => {
+  const check = async (): Promise<void> => {
     if (performance.now() - heldAt() > TRUST_MS) await store.assertFence(partition, token)
-  })
+  }
+  return hooked(inner, [beforeWrites(check)])
 }
 
 function sharesDatabase(a: object, b: object): boolean {

@@ -1,5 +1,5 @@
 import { backoff, pause, sleep } from '../../core/time.ts'
-import { ConflictError } from '../errors.ts'
+import { ConflictError, UnavailableError } from '../errors.ts'
 
 const MAX_CONFLICTS = 100
 
@@ -51,3 +51,12 @@ export async function retry<T>(
     }
   }
 }
+
+/** Retries idempotent `work` while the backend is unavailable, for up to `patienceMs` milliseconds. */
+export const retryUnavailable = <T>(patienceMs: number, work: () => T | Promise<T>): Promise<T> =>
+  retry(work, {
+    isRetryable: (error) => error instanceof UnavailableError,
+    forMs: patienceMs,
+    firstMs: 20,
+    maxMs: 1_000,
+  })

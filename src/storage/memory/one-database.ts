@@ -1,22 +1,20 @@
-import type { Checkpointer } from '../checkpointer/checkpointer.ts'
 import { addressOf } from '../checkpointer/config.ts'
 import { DATABASE } from '../checkpointer/fenced.ts'
-import { beforeWrites, overlay } from '../checkpointer/overlay.ts'
+import { beforeWrites, hooked, type SaverHook } from '../checkpointer/hooks.ts'
 import { fencedError } from '../store/commit.ts'
 import type { Store } from '../store/store.ts'
 import type { MemoryCheckpointer, MemoryThreads } from './checkpointer.ts'
 
 /** See `CheckpointTables.put`. */
-const savingOnParents = (saver: Checkpointer, threads: MemoryThreads): Checkpointer =>
-  overlay(saver, (inner) => ({
-    async put(config, checkpoint, ...rest) {
-      const { threadId = '', namespace = '', checkpointId: parentId } = addressOf(config)
-      const kept = threads.get(threadId)?.get(namespace)?.kept
-      if (parentId !== undefined && !kept?.has(parentId) && !kept?.has(checkpoint.id))
-        throw fencedError(threadId)
-      return inner.put(config, checkpoint, ...rest)
-    },
-  }))
+const onParents = (threads: MemoryThreads): SaverHook => ({
+  async put(put, config, checkpoint, ...rest) {
+    const { threadId = '', namespace = '', checkpointId: parentId } = addressOf(config)
+    const kept = threads.get(threadId)?.get(namespace)?.kept
+    if (parentId !== undefined && !kept?.has(parentId) && !kept?.has(checkpoint.id))
+      throw fencedError(threadId)
+    return put(config, checkpoint, ...rest)
+  },
+})
 
 /**
  * Connects a store and a saver in memory as if they shared a database: each write of the saver checks its
@@ -34,9 +32,10 @@ export function asOneDatabase<Saver extends MemoryCheckpointer>(
       ...saver,
       [DATABASE]: database,
       withFence: (partition: string, token: number) =>
-        beforeWrites(threads ? savingOnParents(saver, threads) : saver, () =>
-          store.assertFence(partition, token),
-        ),
+        hooked(saver, [
+          beforeWrites(() => store.assertFence(partition, token)),
+          threads && onParents(threads),
+        ]),
     } as Saver,
   }
 }

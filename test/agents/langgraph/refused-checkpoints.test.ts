@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { captureWriteErrors } from '../../../src/agents/langgraph/saver-views.ts'
-import { overlay } from '../../../src/storage/checkpointer/overlay.ts'
+import { hooked, type SaverHook } from '../../../src/storage/checkpointer/hooks.ts'
 import { FencedError } from '../../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 
@@ -18,17 +18,15 @@ async function savedOf(ids: readonly string[], isRefused: (id: string, attempt: 
   const inner = memoryCheckpointer()
   const attempts = new Map<string, number>()
   const failures: unknown[] = []
-  const saver = captureWriteErrors(
-    overlay(inner, () => ({
-      async put(...args) {
-        const { id } = args[1]
-        attempts.set(id, (attempts.get(id) ?? 0) + 1)
-        if (isRefused(id, attempts.get(id)!)) throw new FencedError('The lease has expired.')
-        return inner.put(...args)
-      },
-    })),
-    (error) => failures.push(error),
-  )
+  const refuse: SaverHook = {
+    async put(put, ...args) {
+      const { id } = args[1]
+      attempts.set(id, (attempts.get(id) ?? 0) + 1)
+      if (isRefused(id, attempts.get(id)!)) throw new FencedError('The lease has expired.')
+      return put(...args)
+    },
+  }
+  const saver = hooked(inner, [captureWriteErrors((error) => failures.push(error)), refuse])
   for (const [at, id] of ids.entries()) {
     const parent = at === 0 ? {} : { checkpoint_id: ids[at - 1] }
     const config = { configurable: { thread_id: 't', checkpoint_ns: '', ...parent } }

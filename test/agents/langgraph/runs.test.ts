@@ -10,9 +10,9 @@ import {
 } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { mapMembers } from '../../../src/agents/langgraph/saver-views.ts'
 import { AgentwireError } from '../../../src/core/errors.ts'
 import type { Checkpointer } from '../../../src/storage/checkpointer/checkpointer.ts'
+import { hooked, type SaverHook } from '../../../src/storage/checkpointer/hooks.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 import { calculator, endless, fanOut, Notes, nestedApproval, threeSteps } from '../../fixtures/graphs.ts'
 import { dataOf, humanInput, lines, of, threadOf } from '../../fixtures/tasks.ts'
@@ -78,13 +78,13 @@ describe('the checkpointer', () => {
     const agent = langgraph(threeSteps(() => {}, { checkpointer: own }))
     expect(agent.checkpointer).toBe(own)
     let puts = 0
-    const view: Checkpointer = mapMembers(own, (key, member) => {
-      if (key !== 'put') return member
-      return (...args: Parameters<MemorySaver['put']>) => {
+    const count: SaverHook = {
+      put(put, ...args) {
         puts++
-        return own.put(...args)
-      }
-    })
+        return put(...args)
+      },
+    }
+    const view = hooked(own, [count])
     await threadOf(agent, view).run(notes)
     expect(puts).toBe(5)
     expect(await threadOf(agent, own).state()).toMatchObject({

@@ -382,6 +382,33 @@ test('arguments that are written anew are told whole at the end', () => {
   expect(items.at(-1)).toMatchObject({ type: 'callEnd', input: { b: 1 } })
 })
 
+test('the text of a block that is left and taken up again is told once', () => {
+  const text = (so: string) => ({ type: 'text', text: so })
+  const items = read([
+    message(1, { event: 'message-start', id: 'm', role: 'ai' }),
+    message(2, { event: 'content-block-start', index: 0, content: text('') }),
+    message(3, { event: 'content-block-delta', index: 0, delta: { type: 'text-delta', text: 'one ' } }),
+    message(4, { event: 'content-block-finish', index: 0, content: text('one ') }),
+    message(5, { event: 'content-block-start', index: 1, content: text('') }),
+    message(6, { event: 'content-block-finish', index: 1, content: text('two ') }),
+    message(7, { event: 'content-block-start', index: 0, content: text('one ') }),
+    message(8, { event: 'content-block-delta', index: 0, delta: { type: 'text-delta', text: 'more ' } }),
+    message(9, { event: 'content-block-finish', index: 0, content: text('one more ') }),
+    message(10, { event: 'content-block-start', index: 2, content: text('end') }),
+    message(11, { event: 'message-finish', reason: 'stop' }),
+  ])
+  expect(items.flatMap((item) => (item.type === 'textDelta' ? [[item.index, item.text]] : []))).toEqual([
+    [0, 'one '],
+    [1, 'two '],
+    [2, 'more '],
+    [3, 'end'],
+  ])
+  const blocks = items.flatMap((item) => (item.type === 'textEnd' ? [item.block.text] : []))
+  expect(blocks).toEqual(['one ', 'two ', 'more ', 'end'])
+  const { whole } = items.find((item) => item.type === 'messageEnd')!
+  expect(whole.content).toMatchObject([text('one more '), text('two '), text('end')])
+})
+
 test('a block that the normal form has no type for comes once, whole', () => {
   const items = read([
     ...HALF,

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { mapMembers } from '../../../src/agents/langgraph/saver-views.ts'
+import { withVersions } from '../../../src/agents/langgraph/saver-views.ts'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
-import { watchedCheckpointer } from '../../../src/engine/execution/saver/watched-saver.ts'
+import { labelled, noteFailures, retrying } from '../../../src/engine/execution/saver/run-saver.ts'
 import type { Checkpointer } from '../../../src/storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../../src/storage/checkpointer/fenced.ts'
-import { labelledCheckpointer } from '../../../src/storage/checkpointer/labelled.ts'
-import { retryingCheckpointer } from '../../../src/storage/checkpointer/retrying.ts'
+import { hooked } from '../../../src/storage/checkpointer/hooks.ts'
 import { FencedError, UnavailableError } from '../../../src/storage/errors.ts'
 import { type MemoryCheckpointer, memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
@@ -74,10 +73,10 @@ test('every view of a saver that has keepLatest has it, and no view of one that 
   const store = await held()
   const views: Readonly<Record<string, (saver: Checkpointer) => Checkpointer>> = {
     fenced: (saver) => fencedCheckpointer(saver, store, 't', 1),
-    labelled: (saver) => labelledCheckpointer(saver, {}),
-    retrying: (saver) => retryingCheckpointer(saver, 1_000),
-    watched: (saver) => watchedCheckpointer(saver, { failed: false, unavailable: false }),
-    mapped: (saver) => mapMembers(saver, (_, member) => member),
+    labelled: (saver) => hooked(saver, [labelled({})]),
+    retrying: (saver) => hooked(saver, [retrying(1_000)]),
+    watched: (saver) => hooked(saver, [noteFailures({ failed: false, unavailable: false })]),
+    versioned: withVersions,
   }
   for (const [name, view] of Object.entries(views)) {
     const asked: unknown[] = []
@@ -105,10 +104,10 @@ test('a view is fenced, tries again while the database is away, and notes failur
   const store = await held()
   await expect(fencedCheckpointer(saver, store, 't', 2).keepLatest!('t')).rejects.toThrow(FencedError)
   expect(away).toBe(2)
-  await retryingCheckpointer(saver, 60_000).keepLatest!('t')
+  await hooked(saver, [retrying(60_000)]).keepLatest!('t')
   expect(asked).toEqual([['t']])
   away = 1
   const health = { failed: false, unavailable: false }
-  await expect(watchedCheckpointer(saver, health).keepLatest!('t')).rejects.toThrow('away')
+  await expect(hooked(saver, [noteFailures(health)]).keepLatest!('t')).rejects.toThrow('away')
   expect(health.failed).toBe(true)
 })

@@ -1,7 +1,6 @@
 import { nextTurn } from '../../../core/time.ts'
 import type { AgentEvent, TaskData } from '../../../messages/thread-events/index.ts'
-import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../../storage/checkpointer/overlay.ts'
+import type { SaverHook } from '../../../storage/checkpointer/hooks.ts'
 import { FencedError } from '../../../storage/errors.ts'
 
 /**
@@ -9,8 +8,8 @@ import { FencedError } from '../../../storage/errors.ts'
  * does not send the events before it again.
  */
 export interface WriteGate {
-  /** A view of a checkpointer whose writes wait, and are rejected once the gate is shut. */
-  guard(saver: Checkpointer): Checkpointer
+  /** The writes of a checkpointer wait, and are rejected once the gate is shut. */
+  readonly hook: SaverHook
   /** Notes an event that was recorded. */
   note(event: AgentEvent): void
   /** The root's step checkpoints that were written but whose values were not recorded, oldest first. */
@@ -55,37 +54,15 @@ export interface WriteGateOptions {
 
 export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions): WriteGate {
   const writes = new Set<Promise<unknown>>()
-  /** The ids of checkpoints and tasks whose last event was recorded. */
-  const reported = new Set<string>()
-  const waiting = new Map<string, () => void>()
-  /** The checkpoints whose values come next, by namespace. */
-  const announced = new Map<string, string>()
-  const unreported = new Set<string>()
+  const reports = createReports(recorded)
   let isShut = false
   let isUndone = false
 
-  function markReported(id: string): void {
-    reported.add(id)
-    unreported.delete(id)
-    if (reported.size > MAX_REPORTED) reported.delete(reported.values().next().value!)
-    waiting.get(id)?.()
-  }
-
   async function pass<T>({ id, ready = recorded, write }: Write<T>): Promise<T> {
     if (isShared) await ready()
-    if (isUndone || (isShut && !reported.has(id))) throw new FencedError('The run was stopped.')
+    if (isUndone || (isShut && !reports.has(id))) throw new FencedError('The run was stopped.')
     if (isShared) await flush()
     return write()
-  }
-
-  /**
-   * Settles when the events before a checkpoint were recorded. The checkpoint with the input of a run has
-   * none.
-   */
-  async function whenReported(id: string, hasInput: boolean): Promise<void> {
-    if (hasInput || reported.has(id)) return
-    await Promise.race([recorded(), new Promise<void>((resolve) => waiting.set(id, resolve))])
-    waiting.delete(id)
   }
 
   function enter<T>(entering: Write<T>): Promise<T> {
@@ -97,32 +74,19 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
   }
 
   return {
-    guard: (inner) =>
-      overlay(inner, (saver) => ({
-        async put(...args) {
-          const [{ configurable }, { id }, { source }] = args
-          const isOfRoot = !configurable?.checkpoint_ns
-          const ready = () => whenReported(id, isOfRoot && source !== 'loop')
-          const written = await enter({ id, ready, write: () => saver.put(...args) })
-          if (isOfRoot && source === 'loop' && !reported.has(id)) unreported.add(id)
-          return written
-        },
-        putWrites: (...args) => enter({ id: args[2], write: () => saver.putWrites(...args) }),
-      })),
-    note({ method, namespace, data }) {
-      const key = namespace.join('|')
-      const before = announced.get(key)
-      if (method === 'tasks' && isResult(data)) markReported(data.id)
-      else if (method === 'checkpoints') {
-        announced.set(key, data.id)
-        // A step without changes that clients see has no event of its own.
-        if (data.parent_id !== undefined) markReported(data.parent_id)
-      } else if (method === 'values' && before !== undefined) {
-        announced.delete(key)
-        markReported(before)
-      }
+    hook: {
+      async put(put, ...args) {
+        const [{ configurable }, { id }, { source }] = args
+        const isOfRoot = !configurable?.checkpoint_ns
+        const ready = () => reports.whenReported(id, isOfRoot && source !== 'loop')
+        const written = await enter({ id, ready, write: () => put(...args) })
+        if (isOfRoot && source === 'loop') reports.noteWritten(id)
+        return written
+      },
+      putWrites: (putWrites, ...args) => enter({ id: args[2], write: () => putWrites(...args) }),
     },
-    unreported: () => [...unreported],
+    note: reports.note,
+    unreported: reports.unreported,
     underWay: () => writes.size,
     shut(how) {
       isShut = true
@@ -143,6 +107,53 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
         isShut = true
       }
     },
+  }
+}
+
+/** Which checkpoints and results of tasks the recorded events report. */
+function createReports(recorded: () => Promise<void>) {
+  /** The ids of checkpoints and tasks whose last event was recorded. */
+  const reported = new Set<string>()
+  const waiting = new Map<string, () => void>()
+  /** The checkpoints whose values come next, by namespace. */
+  const announced = new Map<string, string>()
+  const unreported = new Set<string>()
+
+  function markReported(id: string): void {
+    reported.add(id)
+    unreported.delete(id)
+    if (reported.size > MAX_REPORTED) reported.delete(reported.values().next().value!)
+    waiting.get(id)?.()
+  }
+
+  return {
+    has: (id: string): boolean => reported.has(id),
+    note({ method, namespace, data }: AgentEvent): void {
+      const key = namespace.join('|')
+      const before = announced.get(key)
+      if (method === 'tasks' && isResult(data)) markReported(data.id)
+      else if (method === 'checkpoints') {
+        announced.set(key, data.id)
+        // A step without changes that clients see has no event of its own.
+        if (data.parent_id !== undefined) markReported(data.parent_id)
+      } else if (method === 'values' && before !== undefined) {
+        announced.delete(key)
+        markReported(before)
+      }
+    },
+    /**
+     * Settles when the events before a checkpoint were recorded. The checkpoint with the input of a run has
+     * none.
+     */
+    async whenReported(id: string, hasInput: boolean): Promise<void> {
+      if (hasInput || reported.has(id)) return
+      await Promise.race([recorded(), new Promise<void>((resolve) => waiting.set(id, resolve))])
+      waiting.delete(id)
+    },
+    noteWritten(id: string): void {
+      if (!reported.has(id)) unreported.add(id)
+    },
+    unreported: (): readonly string[] => [...unreported],
   }
 }
 

@@ -9,14 +9,45 @@ import { wireRole, wireState } from './v1-words.ts'
 /* @__NO_SIDE_EFFECTS__ */
 export function writerOf(version: '0.3' | '1.0', writePart: (part: Part) => unknown) {
   const isOld = version === '0.3'
-  const kind = (name: string) => (isOld ? name : undefined)
   const within = (field: string, value: unknown) => (isOld ? value : { [field]: value })
-
-  const filled = <T>(list: readonly T[] | undefined) => (isOld || list?.length ? list : undefined)
   const flag = (value: boolean) => (isOld || value ? value : undefined)
+  const { writeMessage, writeStatus, writeArtifact, writeTask } = objectsOf(isOld, writePart)
+
+  const writeSent = (sent: { readonly task: Task } | { readonly message: A2AMessage }) =>
+    'task' in sent ? within('task', writeTask(sent.task)) : within('message', writeMessage(sent.message))
+
+  const writeItem = (item: StreamItem): unknown => {
+    if (item.type === 'task' || item.type === 'message') return writeSent(item)
+    const { taskId, contextId, metadata } = item
+    return item.type === 'status'
+      ? within('statusUpdate', {
+          kind: isOld ? 'status-update' : undefined,
+          taskId,
+          contextId,
+          status: writeStatus(item.status),
+          final: isOld ? item.final : undefined,
+          metadata,
+        })
+      : within('artifactUpdate', {
+          kind: isOld ? 'artifact-update' : undefined,
+          taskId,
+          contextId,
+          artifact: writeArtifact(item.artifact),
+          append: flag(item.append),
+          lastChunk: flag(item.lastChunk),
+          metadata,
+        })
+  }
+
+  return { writeMessage, writeTask, writeSent, writeItem }
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+function objectsOf(isOld: boolean, writePart: (part: Part) => unknown) {
+  const filled = <T>(list: readonly T[] | undefined) => (isOld || list?.length ? list : undefined)
 
   const writeMessage = (message: A2AMessage) => ({
-    kind: kind('message'),
+    kind: isOld ? 'message' : undefined,
     messageId: message.messageId,
     contextId: message.contextId,
     taskId: message.taskId,
@@ -43,7 +74,7 @@ export function writerOf(version: '0.3' | '1.0', writePart: (part: Part) => unkn
   })
 
   const writeTask = (task: Task) => ({
-    kind: kind('task'),
+    kind: isOld ? 'task' : undefined,
     id: task.id,
     contextId: task.contextId,
     status: writeStatus(task.status),
@@ -52,31 +83,5 @@ export function writerOf(version: '0.3' | '1.0', writePart: (part: Part) => unkn
     metadata: task.metadata,
   })
 
-  const writeSent = (sent: { readonly task: Task } | { readonly message: A2AMessage }) =>
-    'task' in sent ? within('task', writeTask(sent.task)) : within('message', writeMessage(sent.message))
-
-  const writeItem = (item: StreamItem): unknown => {
-    if (item.type === 'task' || item.type === 'message') return writeSent(item)
-    const { taskId, contextId, metadata } = item
-    return item.type === 'status'
-      ? within('statusUpdate', {
-          kind: kind('status-update'),
-          taskId,
-          contextId,
-          status: writeStatus(item.status),
-          final: isOld ? item.final : undefined,
-          metadata,
-        })
-      : within('artifactUpdate', {
-          kind: kind('artifact-update'),
-          taskId,
-          contextId,
-          artifact: writeArtifact(item.artifact),
-          append: flag(item.append),
-          lastChunk: flag(item.lastChunk),
-          metadata,
-        })
-  }
-
-  return { writeMessage, writeTask, writeSent, writeItem }
+  return { writeMessage, writeStatus, writeArtifact, writeTask }
 }

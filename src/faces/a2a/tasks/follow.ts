@@ -1,8 +1,15 @@
 import type { Answer, EventFilter } from '../../../engine/index.ts'
-import { decodeBlock } from '../../../messages/index.ts'
+import { createMessageDecoder, decodeBlock, type MessageDecoder } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import type { LogGap, ThreadEvent } from '../../../messages/thread-events/index.ts'
-import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
+import {
+  createOpenMessages,
+  isEnd,
+  type LogGap,
+  type ThreadEvent,
+} from '../../../messages/thread-events/index.ts'
+import type { AnswerDetail } from '../../kit/reading/answer-item.ts'
+import { createMessageReader, type MessageReader } from '../../kit/reading/message-reader.ts'
+import type { A2AMessage, Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
@@ -27,9 +34,125 @@ export interface Translator {
 /** The events that a task's stream needs. */
 export const TASK_EVENTS: EventFilter = { channels: ['lifecycle', 'messages', 'custom:artifact'] }
 
+export function createTranslator({ contextId, record }: FoundTask, form: StreamForm): Translator {
+  const place = { taskId: taskIdOf(contextId, record.taskId), contextId }
+  const artifacts = createSentArtifacts(place)
+  const answer = createAnswer(artifacts, { artifactId: answerIdOf(record), name: ANSWER_NAME }, place, form)
+
+  function onArtifact(payload: unknown, entries: StreamEntry[]): StreamItem | undefined {
+    if (!isRecord(payload) || typeof payload.id !== 'string') return undefined
+    const { event, id, block } = payload
+    if (id === answerIdOf(record)) return undefined
+    if (event === 'artifact-start') return artifacts.begin({ artifactId: id, ...aboutArtifact(payload) })
+    if (event === 'artifact-finish') return artifacts.end(id, entries)
+    return artifacts.add(id, partOf(decodeBlock(block) ?? { type: 'reasoning', text: '' }))
+  }
+
+  function itemOf(event: ThreadEvent, entries: StreamEntry[]): StreamItem | undefined {
+    const { namespace } = event
+    if (event.method === 'messages') {
+      // Messages of subagents and tools are not part of the answer.
+      const isOther = namespace.length > 1 || namespace[0]?.startsWith('tools:')
+      return isOther ? undefined : answer.push(event, entries)
+    }
+    if (namespace.length > 0) return undefined
+    if (event.method === 'custom') return onArtifact(event.data.payload, entries)
+    const isBegin = event.method === 'lifecycle' && event.data.event === 'running'
+    return isBegin ? working(place, event.timestamp) : undefined
+  }
+
+  return {
+    translate(events) {
+      const entries: StreamEntry[] = []
+      for (const event of events) {
+        if (event.type === 'gap') {
+          answer.skip()
+          artifacts.skip()
+          continue
+        }
+        const item = itemOf(event, entries)
+        if (item) entries.push({ id: String(event.seq), item })
+      }
+      return entries
+    },
+    close: ({ artifacts: whole = [], status }) => [
+      ...artifacts.missing(whole),
+      { type: 'status', ...place, status, final: true },
+    ],
+  }
+}
+
+/** The ids that each item of a task has. */
+interface Place {
+  readonly taskId: string
+  readonly contextId: string
+}
+
+const working = ({ taskId, contextId }: Place, at: number, message?: A2AMessage): StreamItem => ({
+  type: 'status',
+  taskId,
+  contextId,
+  status: { state: 'working', ...(message && { message }), timestamp: timestampOf(at) },
+  final: false,
+})
+
+/** The answer of a task as its stream shows it: the message that began last. */
+function createAnswer(artifacts: SentArtifacts, about: AboutArtifact, place: Place, form: StreamForm) {
+  artifacts.begin(about)
+  let writing: Writing | undefined
+  const open = createOpenMessages(({ data }: ThreadEvent<'messages'>, id = ''): Writing | undefined => {
+    if (((data as { readonly role?: string }).role ?? 'ai') !== 'ai') return undefined
+    artifacts.begin(about)
+    const reader = createMessageReader({ id, owner: null, node: undefined })
+    return (writing = { id, decoder: createMessageDecoder(), reader, parts: [] })
+  })
+  return {
+    push(event: ThreadEvent<'messages'>, entries: StreamEntry[]): StreamItem | undefined {
+      const message = open.of(event)
+      if (!message || message !== writing) return undefined
+      const { data, timestamp } = event
+      const parts: Part[] = []
+      for (const one of message.decoder.push(data))
+        for (const detail of message.reader.push(one))
+          for (const part of partsOfDetail(detail)) addPart(parts, part)
+      if (isEnd(data)) writing = undefined
+      if (form === 'artifacts') {
+        if (data.event === 'message-finish') artifacts.end(about.artifactId, entries)
+        return artifacts.add(about.artifactId, parts)
+      }
+      if (parts.length === 0) return undefined
+      for (const part of parts) addPart(message.parts, part)
+      const shown = { messageId: message.id, role: 'agent', parts: [...message.parts], ...place } as const
+      return working(place, timestamp, shown)
+    },
+    /** Leaves the message to the record. */
+    skip(): void {
+      writing = undefined
+    },
+  }
+}
+
+/** A message that is being written. */
+interface Writing {
+  readonly id: string
+  readonly decoder: MessageDecoder
+  readonly reader: MessageReader
+  /** The parts that were shown. */
+  readonly parts: Part[]
+}
+
+/** The parts of a message that an item adds. */
+function partsOfDetail(detail: AnswerDetail): readonly Part[] {
+  if (detail.type === 'textDelta') return [{ kind: 'text', text: detail.text }]
+  if (detail.type === 'media') return partOf(detail.block)
+  return detail.type === 'other' ? partOf({ type: 'nonStandard', value: detail.value }) : []
+}
+
+type AboutArtifact = Omit<Artifact, 'parts'>
+
 /** An artifact that is being sent. */
-interface OpenArtifact {
-  readonly about: Omit<Artifact, 'parts'>
+interface SentArtifact {
+  readonly about: AboutArtifact
   /** The parts that were sent, with adjacent texts joined. */
   sent: Part[]
   /** Whether the next part replaces those that were sent. */
@@ -37,35 +160,13 @@ interface OpenArtifact {
   isFinished: boolean
 }
 
-const opened = (about: OpenArtifact['about'], sent: Part[] = []): OpenArtifact => ({
-  about,
-  sent,
-  isStale: true,
-  isFinished: false,
-})
+type SentArtifacts = ReturnType<typeof createSentArtifacts>
 
-const NO_TEXT: readonly Part[] = [{ kind: 'text', text: '' }]
-
-/** A message that is being written, identified by its namespace, node and model call. */
-interface Writer {
-  readonly place: string | undefined
-  readonly node: string | undefined
-  readonly callId: string | undefined
-  readonly messageId: string
-  /** The parts that were shown, and the text length of each block. */
-  readonly parts: Part[]
-  readonly lengths: Map<number, number>
-}
-
-export function createTranslator({ contextId, record }: FoundTask, form: StreamForm): Translator {
-  const taskId = taskIdOf(contextId, record.taskId)
-  const answer = opened({ artifactId: answerIdOf(record), name: ANSWER_NAME })
-  const artifacts = new Map<string, OpenArtifact>([[answer.about.artifactId, answer]])
-  /** The message of the answer: the one that began last. */
-  let writer: Writer | undefined
-
+/** The artifacts of a task as its stream sends them. */
+function createSentArtifacts({ taskId, contextId }: { readonly taskId: string; readonly contextId: string }) {
+  const artifacts = new Map<string, SentArtifact>()
   const update = (
-    about: OpenArtifact['about'],
+    about: AboutArtifact,
     parts: readonly Part[],
     append: boolean,
     lastChunk: boolean,
@@ -78,171 +179,64 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     lastChunk,
   })
 
-  const added = (artifact: OpenArtifact, part: Part): ArtifactUpdate => {
-    const append = !artifact.isStale
-    if (artifact.isStale) artifact.sent = []
-    artifact.isStale = false
-    addPart(artifact.sent, part)
-    return update(artifact.about, [part], append, false)
-  }
-
-  /** Marks the last part of an artifact as its end, if it is among the entries. */
-  const end = (artifact: OpenArtifact, entries: StreamEntry[]): undefined => {
-    artifact.isFinished = true
-    if (artifact.isStale) return
-    const { artifactId } = artifact.about
-    const at = entries.findLastIndex(
-      ({ item }) => item.type === 'artifact' && item.artifact.artifactId === artifactId,
-    )
-    const { id, item } = entries[at] ?? {}
-    if (item?.type === 'artifact') entries[at] = { id, item: { ...item, lastChunk: true } }
-  }
-
-  const working = (timestamp: number): StreamItem => ({
-    type: 'status',
-    taskId,
-    contextId,
-    status: { state: 'working', timestamp: timestampOf(timestamp) },
-    final: false,
-  })
-
-  const shown = ({ messageId, parts }: Writer, part: Part, timestamp: number): StreamItem | undefined => {
-    if (form === 'artifacts') return added(answer, part)
-    addPart(parts, part)
-    const message = { messageId, role: 'agent', parts: [...parts], contextId, taskId } as const
-    const status = { state: 'working', message, timestamp: timestampOf(timestamp) } as const
-    return { type: 'status', taskId, contextId, status, final: false }
-  }
-
-  /** `text` continues a block of the message, or is the block's complete text so far. */
-  const onText = (
-    from: Writer,
-    index: number,
-    text: string,
-    isWhole: boolean,
-    timestamp: number,
-  ): StreamItem | undefined => {
-    const length = from.lengths.get(index) ?? 0
-    const more = isWhole ? text.slice(length) : text
-    if (more === '') return undefined
-    from.lengths.set(index, length + more.length)
-    return shown(from, { kind: 'text', text: more }, timestamp)
-  }
-
-  const onMessage = (
-    { namespace, node, data, timestamp }: ThreadEvent<'messages'>,
-    entries: StreamEntry[],
-  ): StreamItem | undefined => {
-    const { run_id: callId } = data
-    const place = namespace[0]
-    if (data.event === 'message-start') {
-      const { id = '', role = 'ai' } = data
-      if (role !== 'ai') return undefined
-      writer = { place, node, callId, messageId: id, parts: [], lengths: new Map() }
-      answer.isStale = true
-      answer.isFinished = false
-      return undefined
-    }
-    const from = writer
-    if (!from || from.place !== place || from.node !== node || from.callId !== callId) return undefined
-    switch (data.event) {
-      case 'content-block-start':
-        return onText(from, data.index, textOf(data.content), true, timestamp)
-      case 'content-block-delta':
-        return onText(from, data.index, textOf(data.delta), false, timestamp)
-      case 'content-block-finish': {
-        const [part] = partOf(decodeBlock(data.content) ?? { type: 'reasoning', text: '' })
-        if (part?.kind === 'text') return onText(from, data.index, part.text, true, timestamp)
-        return part && shown(from, part, timestamp)
-      }
-      case 'message-finish':
-        writer = undefined
-        return form === 'artifacts' ? end(answer, entries) : undefined
-      case 'error':
-        writer = undefined
-        return undefined
-      default:
-        return undefined
-    }
-  }
-
-  const onArtifact = (payload: unknown, entries: StreamEntry[]): StreamItem | undefined => {
-    if (!isRecord(payload)) return undefined
-    const { event, id, block } = payload
-    if (typeof id !== 'string' || id === answer.about.artifactId) return undefined
-    const artifact = artifacts.get(id)
-    if (event === 'artifact-start') {
-      artifacts.set(id, opened({ artifactId: id, ...aboutArtifact(payload) }, artifact?.sent))
-      return undefined
-    }
-    if (!artifact || artifact.isFinished) return undefined
-    if (event === 'artifact-finish') return end(artifact, entries)
-    const [part] = partOf(decodeBlock(block) ?? { type: 'reasoning', text: '' })
-    return part && added(artifact, part)
-  }
-
-  const itemOf = (event: ThreadEvent, entries: StreamEntry[]): StreamItem | undefined => {
-    const { namespace } = event
-    if (event.method === 'messages') {
-      // Messages of subagents and tools are not part of the answer.
-      return namespace.length > 1 || namespace[0]?.startsWith('tools:')
-        ? undefined
-        : onMessage(event, entries)
-    }
-    if (namespace.length > 0) return undefined
-    if (event.method === 'custom') return onArtifact(event.data.payload, entries)
-    const isBegin = event.method === 'lifecycle' && event.data.event === 'running'
-    return isBegin ? working(event.timestamp) : undefined
-  }
-
-  const skip = () => {
-    writer = undefined
-    for (const artifact of artifacts.values()) artifact.isFinished = true
-  }
-
   return {
-    translate(events) {
-      const entries: StreamEntry[] = []
-      for (const event of events) {
-        const item = event.type === 'gap' ? skip() : itemOf(event, entries)
-        if (item && event.type !== 'gap') entries.push({ id: String(event.seq), item })
-      }
-      return entries
+    /** The next parts of the artifact replace those that were sent. */
+    begin(about: AboutArtifact): undefined {
+      const sent = artifacts.get(about.artifactId)?.sent ?? []
+      artifacts.set(about.artifactId, { about, sent, isStale: true, isFinished: false })
     },
-    close({ artifacts: whole = [], status }) {
-      const missing = whole.filter(({ artifactId, parts }) => {
-        const known = artifacts.get(artifactId)
-        return !known || !isEqual(known.sent, parts)
-      })
+    add(id: string, parts: readonly Part[]): ArtifactUpdate | undefined {
+      const artifact = artifacts.get(id)
+      if (!artifact || artifact.isFinished || parts.length === 0) return undefined
+      const append = !artifact.isStale
+      if (artifact.isStale) artifact.sent = []
+      artifact.isStale = false
+      for (const part of parts) addPart(artifact.sent, part)
+      return update(artifact.about, parts, append, false)
+    },
+    /** Marks the last part of an artifact as its end, if it is among the entries. */
+    end(id: string, entries: StreamEntry[]): undefined {
+      const artifact = artifacts.get(id)
+      if (!artifact || artifact.isFinished) return
+      artifact.isFinished = true
+      if (artifact.isStale) return
+      const isOf = ({ item }: StreamEntry) => item.type === 'artifact' && item.artifact.artifactId === id
+      const at = entries.findLastIndex(isOf)
+      const { id: seq, item } = entries[at] ?? {}
+      if (item?.type === 'artifact') entries[at] = { id: seq, item: { ...item, lastChunk: true } }
+    },
+    /** Leaves all artifacts to `missing`. */
+    skip(): undefined {
+      for (const artifact of artifacts.values()) artifact.isFinished = true
+    },
+    /** What brings the artifacts that were sent to those of the record. */
+    missing(whole: readonly Artifact[]): readonly ArtifactUpdate[] {
+      const missing = whole.filter(({ artifactId, parts }) => !isSame(artifacts.get(artifactId)?.sent, parts))
       const recorded = new Set(whole.map(({ artifactId }) => artifactId))
       const lost = [...artifacts.values()].filter(
         ({ about, sent }) => sent.length > 0 && !recorded.has(about.artifactId),
       )
       return [
         ...missing.map(({ parts, ...about }) => update(about, parts, false, true)),
-        ...lost.map(({ about }) => update(about, NO_TEXT, false, true)),
-        { type: 'status', taskId, contextId, status, final: true },
+        ...lost.map(({ about }) => update(about, [{ kind: 'text', text: '' }], false, true)),
       ]
     },
   }
 }
 
-/** Events of agents are not validated: a block may be missing. */
-const textOf = (block: { readonly type: string; readonly text?: unknown } | undefined): string =>
-  typeof block?.text === 'string' && (block.type === 'text' || block.type === 'text-delta') ? block.text : ''
-
 function addPart(parts: Part[], part: Part): void {
   const last = parts.at(-1)
   if (part.kind === 'text' && part.text === '') return
   if (part.kind === 'text' && last?.kind === 'text')
-    parts[parts.length - 1] = { ...last, text: last.text + part.text }
+    parts[parts.length - 1] = { kind: 'text', text: last.text + part.text }
   else parts.push(part)
 }
 
-/** Whether parts are equal, however their texts are split. */
-const isEqual = (a: readonly Part[], b: readonly Part[]): boolean =>
-  JSON.stringify(joined(a)) === JSON.stringify(joined(b))
+/** Whether an artifact was sent as it is, however its texts are split. */
+const isSame = (sent: readonly Part[] | undefined, parts: readonly Part[]): boolean =>
+  sent !== undefined && JSON.stringify(joined(sent)) === JSON.stringify(joined(parts))
 
+/** Parts with adjacent texts joined. */
 function joined(parts: readonly Part[]): readonly Part[] {
   const whole: Part[] = []
   for (const part of parts) addPart(whole, part)

@@ -7,7 +7,7 @@ type MessageData = EventData['messages']
 
 type Block = Record<string, unknown>
 
-/** A model's message while it is streamed, in LangChain's flat form. */
+/** A model's message while it is streamed, in LangChain's flat form, with its blocks as they were logged. */
 export interface MessageDraft {
   readonly id: string
   /** Adds an event of the channel `messages`. Returns its part of the message as a chunk, if any. */
@@ -22,11 +22,8 @@ export function createMessageDraft({
   id = '',
   name,
 }: Pick<Extract<MessageData, { event: 'message-start' }>, 'id' | 'name'>): MessageDraft {
-  const blocks = new Map<number, Block>()
-  /** The length of each call's arguments in the chunks so far. */
-  const sent = new Map<number, number>()
-  let about: Fields = {}
-  let usage: unknown
+  const blocks: Blocks = { all: new Map(), sent: new Map() }
+  let end: Fields = { response_metadata: {} }
   let pushes = 0
 
   const flat = (content: unknown, more: Fields): Fields => ({
@@ -40,63 +37,16 @@ export function createMessageDraft({
     invalid_tool_calls: [],
     ...more,
   })
-  const chunk = (content: unknown, calls: readonly Fields[] = []): Fields =>
-    flat(content, { tool_call_chunks: calls })
 
   function read(data: MessageData): Fields | undefined {
-    switch (data.event) {
-      case 'content-block-start':
-        blocks.set(data.index, { ...data.content })
-        return undefined
-      case 'content-block-delta':
-        return append(data.index, blocks.get(data.index) ?? {}, data.delta)
-      case 'content-block-finish': {
-        const before = blocks.get(data.index)?.args
-        const block: Block = { ...data.content }
-        blocks.set(data.index, block)
-        if (block.type !== 'tool_call' && block.type !== 'invalid_tool_call') return undefined
-        // Arguments may end without a delta of their own.
-        const args = typeof before === 'string' && before !== '' ? before : JSON.stringify(block.args ?? {})
-        return (sent.get(data.index) ?? 0) < args.length ? callChunk(data.index, block, args) : undefined
-      }
-      case 'message-finish':
-        usage = data.usage
-        about = data.responseMetadata ?? {}
-        return { ...chunk(''), ...ended() }
-      default:
-        return undefined
+    if (data.event !== 'message-finish') {
+      const piece = pieceOf(blocks, data)
+      return piece && flat(piece.content, { tool_call_chunks: piece.calls ?? [] })
     }
+    const { usage, responseMetadata = {} } = data
+    end = { response_metadata: responseMetadata, ...((usage ?? null) !== null && { usage_metadata: usage }) }
+    return flat('', { tool_call_chunks: [], ...end })
   }
-
-  function append(at: number, block: Block, delta: WireDelta): Fields | undefined {
-    blocks.set(at, block)
-    appendDelta(block, delta)
-    switch (delta.type) {
-      case 'text-delta':
-        return chunk(delta.text)
-      case 'reasoning-delta':
-        return chunk([{ type: 'reasoning', reasoning: delta.reasoning, index: at }])
-      case 'data-delta':
-        return chunk([{ type: block.type, data: delta.data, index: at }])
-      case 'block-delta': {
-        const { args } = delta.fields
-        return typeof args === 'string' ? callChunk(at, block, args) : undefined
-      }
-    }
-  }
-
-  /** The new part of a call's arguments. The first chunk names the call. */
-  function callChunk(at: number, { id: callId, name: tool }: Block, args: string): Fields {
-    const length = sent.get(at) ?? 0
-    sent.set(at, args.length)
-    const named = length === 0 && { id: callId, name: tool }
-    return chunk('', [{ type: 'tool_call_chunk', index: at, args: args.slice(length), ...named }])
-  }
-
-  const ended = (): Fields => ({
-    response_metadata: about,
-    ...(usage !== undefined && usage !== null && { usage_metadata: usage }),
-  })
 
   return {
     id,
@@ -106,13 +56,13 @@ export function createMessageDraft({
       return added
     },
     message() {
-      const all = [...blocks.values()]
+      const all = [...blocks.all.values()]
       const content = all.filter(({ type }) => !CALLS.has(String(type)))
       const isText = content.every(({ type }) => type === 'text')
       return flat(isText ? content.map(({ text }) => text ?? '').join('') : content, {
         tool_calls: all.filter(({ type }) => type === 'tool_call'),
         invalid_tool_calls: all.filter(({ type }) => type === 'invalid_tool_call'),
-        ...ended(),
+        ...end,
       })
     },
     isFirst: () => pushes === 1,
@@ -120,3 +70,68 @@ export function createMessageDraft({
 }
 
 const CALLS = new Set(['tool_call', 'tool_call_chunk', 'invalid_tool_call'])
+
+interface Blocks {
+  /** The blocks so far, by index. */
+  readonly all: Map<number, Block>
+  /** The length of each call's arguments in the chunks so far. */
+  readonly sent: Map<number, number>
+}
+
+/** What an event adds to the content of a message. */
+interface Piece {
+  readonly content: unknown
+  readonly calls?: readonly Fields[]
+}
+
+function pieceOf(blocks: Blocks, data: MessageData): Piece | undefined {
+  switch (data.event) {
+    case 'content-block-start':
+      blocks.all.set(data.index, { ...data.content })
+      return undefined
+    case 'content-block-delta':
+      return append(blocks, data.index, data.delta)
+    case 'content-block-finish': {
+      const before = blocks.all.get(data.index)?.args
+      const block: Block = { ...data.content }
+      blocks.all.set(data.index, block)
+      if (block.type !== 'tool_call' && block.type !== 'invalid_tool_call') return undefined
+      // Arguments may end without a delta of their own.
+      const args = typeof before === 'string' && before !== '' ? before : JSON.stringify(block.args ?? {})
+      return (blocks.sent.get(data.index) ?? 0) < args.length
+        ? callPiece(blocks, data.index, block, args)
+        : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function append(blocks: Blocks, at: number, delta: WireDelta): Piece | undefined {
+  const block = blocks.all.get(at) ?? {}
+  blocks.all.set(at, block)
+  appendDelta(block, delta)
+  switch (delta.type) {
+    case 'text-delta':
+      return { content: delta.text }
+    case 'reasoning-delta':
+      return { content: [{ type: 'reasoning', reasoning: delta.reasoning, index: at }] }
+    case 'data-delta':
+      return { content: [{ type: block.type, data: delta.data, index: at }] }
+    case 'block-delta': {
+      const { args } = delta.fields
+      return typeof args === 'string' ? callPiece(blocks, at, block, args) : undefined
+    }
+  }
+}
+
+/** The new part of a call's arguments. The first one names the call. */
+function callPiece({ sent }: Blocks, at: number, { id, name }: Block, args: string): Piece {
+  const length = sent.get(at) ?? 0
+  sent.set(at, args.length)
+  const named = length === 0 && { id, name }
+  return {
+    content: '',
+    calls: [{ type: 'tool_call_chunk', index: at, args: args.slice(length), ...named }],
+  }
+}

@@ -26,23 +26,6 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
     ]
   }
 
-  /** The names of these events have no namespace, and subgraph events are never left out. */
-  const frame = (event: string, data: unknown): Frame => ({
-    mode: 'messages',
-    event: `messages/${event}`,
-    namespace: [],
-    data,
-    isOfMessage: true,
-  })
-
-  const tuple = (namespace: readonly string[], data: unknown): Frame => ({
-    mode: 'messages-tuple',
-    event: 'messages',
-    namespace,
-    data,
-    isOfMessage: true,
-  })
-
   /** A message's metadata, as far as the log has it, because no REST client requested the run. */
   const metadataOf = ({ namespace, node }: ThreadEvent<'messages'>): Fields => ({
     thread_id: threadId,
@@ -76,3 +59,20 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
     },
   }
 }
+
+/** The names of these events have no namespace, and subgraph events are never left out. */
+const frame = (event: string, data: unknown): Frame => ({
+  mode: 'messages',
+  event: `messages/${event}`,
+  namespace: [],
+  data,
+  isOfMessage: true,
+})
+
+const tuple = (namespace: readonly string[], data: unknown): Frame => ({
+  mode: 'messages-tuple',
+  event: 'messages',
+  namespace,
+  data,
+  isOfMessage: true,
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { watchedCheckpointer } from '../../../../src/engine/execution/saver/watched-saver.ts'
+import { noteFailures } from '../../../../src/engine/execution/saver/run-saver.ts'
 import type { Checkpointer } from '../../../../src/storage/checkpointer/checkpointer.ts'
+import { hooked } from '../../../../src/storage/checkpointer/hooks.ts'
 
 const fault = new Error('The disk is full.')
 const METHODS = [
@@ -17,7 +18,7 @@ const METHODS = [
 function watched(work: (...args: unknown[]) => unknown) {
   const methods = [...METHODS, 'list'].map((name) => [name, work])
   const health = { failed: false, unavailable: false }
-  const saver = watchedCheckpointer(Object.fromEntries(methods) as Checkpointer, health)
+  const saver = hooked(Object.fromEntries(methods) as Checkpointer, [noteFailures(health)])
   return { health, saver: saver as unknown as Record<string, (...args: unknown[]) => unknown> }
 }
 

@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { retryingCheckpointer, retryUnavailable } from '../../../src/storage/checkpointer/retrying.ts'
-import { FencedError, UnavailableError } from '../../../src/storage/errors.ts'
-import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
+import { retrying } from '../../../../src/engine/execution/saver/run-saver.ts'
+import { hooked } from '../../../../src/storage/checkpointer/hooks.ts'
+import { retryUnavailable } from '../../../../src/storage/coordination/retry.ts'
+import { FencedError, UnavailableError } from '../../../../src/storage/errors.ts'
+import { memoryCheckpointer } from '../../../../src/storage/memory/checkpointer.ts'
 
 const away = () => new UnavailableError('away', { written: 'no' })
 
@@ -69,7 +71,7 @@ test('a saver reads and writes through an outage, also under another serde', asy
     }
   }
   const saver = { ...faulty(), withSerde: faulty }
-  const patient = retryingCheckpointer(saver, 60_000)
+  const patient = hooked(saver, [retrying(60_000)])
   for (const view of [patient, patient.withSerde!({} as never)]) {
     const stored = await view.put(at, checkpoint, metadata, { a: 1 })
     await view.putWrites(stored, [['a', 2]], 'task')
