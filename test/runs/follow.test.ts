@@ -133,23 +133,27 @@ describe('an answer', () => {
     expect(await leaves.ended()).toEqual({ status: 'canceled' })
   })
 
-  test.each(['is read', 'is waited for'])(
-    'that %s is cancelled when the signal aborts, where asked',
-    async (how) => {
-      const engine = serve(defineAgent({ run: () => new Promise(() => {}) }))
-      const leaving = new AbortController()
-      const answer = await engine.follow({
-        threadId,
-        start: { input: text('hi') },
-        cancelOnLeave: true,
-        signal: leaving.signal,
-      })
-      const over = how === 'is read' ? all(answer) : answer.ended()
-      leaving.abort(new Error('left'))
-      await expect(over).rejects.toThrow('left')
-      await eventually(async () => (await engine.findAnswer({ threadId })) === undefined)
-    },
-  )
+  test.each([
+    ['is read', 'afterwards'],
+    ['is waited for', 'afterwards'],
+    ['is read', 'before'],
+    ['is waited for', 'before'],
+  ])('that %s is cancelled when the signal aborts (%s), where asked', async (how, when) => {
+    const engine = serve(defineAgent({ run: () => new Promise(() => {}) }))
+    const leaving = new AbortController()
+    const answer = await engine.follow({
+      threadId,
+      start: { input: text('hi') },
+      cancelOnLeave: true,
+      signal: leaving.signal,
+    })
+    const abort = (): void => leaving.abort(new Error('left'))
+    if (when === 'before') abort()
+    const over = how === 'is read' ? all(answer) : answer.ended()
+    if (when === 'afterwards') abort()
+    await expect(over).rejects.toThrow('left')
+    await eventually(async () => (await engine.findAnswer({ threadId })) === undefined)
+  })
 
   test('is read in batches, with the JSON of its events, of the channels that are wanted', async () => {
     const engine = serve(echo)

@@ -305,7 +305,11 @@ function openLive(
   over?: AbortSignal,
 ) {
   const { next, cancel: close } = subscribeAs(context, from, wanted, AS_EVENTS)
-  for (const stop of [signal, over]) stop?.addEventListener('abort', close)
+  for (const stop of [signal, over]) {
+    stop?.addEventListener('abort', close)
+    // What has aborted before tells nobody again.
+    if (stop?.aborted) close()
+  }
   const cancel = () => {
     for (const stop of [signal, over]) stop?.removeEventListener('abort', close)
     close()

@@ -23,6 +23,8 @@ export async function waitForEnd(
   runId: string,
   signal?: AbortSignal,
 ): Promise<EndedRun> {
+  // A client may have left while this was loaded: an aborted signal tells nobody again.
+  signal?.throwIfAborted()
   let closed: Error | undefined
   const watcher = context.watchers.open(
     threadId,
