@@ -3,44 +3,31 @@ import { json, type OnError, originOf, reportError } from '../../core/http/index
 import { RunError, type RunErrorCode } from '../../engine/index.ts'
 import type { FaceCall } from './routes.ts'
 
-/** What an error of the engine is over each protocol. */
-interface ErrorRow {
-  /** The HTTP status. A 404 says `not_found`, any other status the code. An error of OpenAI's shape has its type from it. */
-  readonly status: number
-  /** The code of the Agent Streaming Protocol in the answer to a command. */
-  readonly protocol: string
-  /** The code of A2A, see `A2A_ERROR_CODES`. */
-  readonly a2a: string
-  /** The code of JSON-RPC that MCP has. */
-  readonly mcp: number
-}
-
-const row = <Protocol extends string, A2a extends string>(
-  status: number,
-  protocol: Protocol,
-  a2a: A2a,
-  mcp: number,
-) => ({ status, protocol, a2a, mcp }) satisfies ErrorRow
+/**
+ * What an error of the engine is over each protocol. A 404 says `not_found`, any other status the code. An error of OpenAI's
+ * shape has its type from the status, the A2A code its number from `A2A_ERROR_CODES`.
+ */
+type ErrorRow = readonly [status: number, protocol: string, a2a: string, mcp: number]
 
 const INVALID_REQUEST = -32600
 const INVALID_PARAMS = -32602
 
 /** The one table of the engine's errors; `docs/errors.md` shows it. */
 export const ERRORS = {
-  invalid_argument: row(400, 'invalid_argument', 'invalid_params', INVALID_PARAMS),
-  no_such_thread: row(404, 'no_such_run', 'task_not_found', INVALID_PARAMS),
-  no_such_run: row(404, 'no_such_run', 'task_not_found', INVALID_PARAMS),
-  no_such_checkpoint: row(404, 'no_such_checkpoint', 'invalid_params', INVALID_PARAMS),
-  no_such_interrupt: row(404, 'no_such_interrupt', 'invalid_params', INVALID_PARAMS),
-  no_such_task: row(404, 'no_such_run', 'task_not_found', INVALID_PARAMS),
-  no_such_assistant: row(404, 'invalid_argument', 'invalid_params', INVALID_PARAMS),
-  task_ended: row(409, 'invalid_argument', 'unsupported_operation', INVALID_REQUEST),
-  thread_busy: row(409, 'invalid_argument', 'unsupported_operation', INVALID_REQUEST),
-  key_reused: row(409, 'invalid_argument', 'invalid_params', INVALID_REQUEST),
-  outcome_unknown: row(409, 'invalid_argument', 'invalid_params', INVALID_REQUEST),
-  not_supported: row(422, 'not_supported', 'unsupported_operation', INVALID_REQUEST),
-  limit_exceeded: row(422, 'invalid_argument', 'invalid_params', INVALID_REQUEST),
-  closing: row(503, 'unknown_error', 'internal_error', -32603),
+  invalid_argument: [400, 'invalid_argument', 'invalid_params', INVALID_PARAMS],
+  no_such_thread: [404, 'no_such_run', 'task_not_found', INVALID_PARAMS],
+  no_such_run: [404, 'no_such_run', 'task_not_found', INVALID_PARAMS],
+  no_such_checkpoint: [404, 'no_such_checkpoint', 'invalid_params', INVALID_PARAMS],
+  no_such_interrupt: [404, 'no_such_interrupt', 'invalid_params', INVALID_PARAMS],
+  no_such_task: [404, 'no_such_run', 'task_not_found', INVALID_PARAMS],
+  no_such_assistant: [404, 'invalid_argument', 'invalid_params', INVALID_PARAMS],
+  task_ended: [409, 'invalid_argument', 'unsupported_operation', INVALID_REQUEST],
+  thread_busy: [409, 'invalid_argument', 'unsupported_operation', INVALID_REQUEST],
+  key_reused: [409, 'invalid_argument', 'invalid_params', INVALID_REQUEST],
+  outcome_unknown: [409, 'invalid_argument', 'invalid_params', INVALID_REQUEST],
+  not_supported: [422, 'not_supported', 'unsupported_operation', INVALID_REQUEST],
+  limit_exceeded: [422, 'invalid_argument', 'invalid_params', INVALID_REQUEST],
+  closing: [503, 'unknown_error', 'internal_error', -32603],
 } as const satisfies Readonly<Record<RunErrorCode, ErrorRow>>
 
 /** A JSON body, and the head of its response. */
@@ -56,7 +43,7 @@ export interface Answer {
 export function answerOfRunError(error: unknown): Answer | undefined {
   if (error instanceof RunError) {
     const { code, message } = error
-    const { status } = ERRORS[code]
+    const [status] = ERRORS[code]
     return {
       status,
       ...(code === 'closing' && { headers: { 'retry-after': '1' } }),
