@@ -34,10 +34,7 @@ export interface Plan {
 
 export function planOf(seed: number, random: Random): Plan {
   const size = 1 + random.below(3)
-  // One alone shows what many excuse.
-  const kinds = random.chance(0.25)
-    ? [random.pick(MISFORTUNES)]
-    : MISFORTUNES.filter(() => random.chance(0.45))
+  const kinds = MISFORTUNES.filter(() => random.chance(0.45))
   return {
     size,
     threads: 1 + random.below(2),
