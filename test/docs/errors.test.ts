@@ -61,11 +61,11 @@ test('an error names its row, and a log shows it', () => {
 test('docs/errors.md says what each error of the engine is over each protocol', async () => {
   const encode = errorEncoder(undefined)
   const expected = await Promise.all(
-    Object.entries(ERRORS).map(async ([code, [status, protocol, a2a, mcp]]) => {
+    Object.entries(ERRORS).map(async ([code, { status, asp, a2a, mcp }]) => {
       const response = await encode(new RunError(code as RunErrorCode, 'No.'), undefined, {} as never)
       const { error } = (await response!.json()) as { readonly error: { readonly type: string } }
       const cells = [`${A2A_ERROR_CODES[a2a]} \`${a2a}\``, mcp, `\`${error.type}\``]
-      return `| [\`${code}\`](#${code}) | ${status} | \`${protocol}\` | ${cells.join(' | ')} |`
+      return `| [\`${code}\`](#${code}) | ${status} | \`${asp}\` | ${cells.join(' | ')} |`
     }),
   )
   const [, table = ''] = read('docs/errors.md').split('## Errors over each protocol')

@@ -3,31 +3,37 @@ import { json, type OnError, originOf, reportError } from '../../core/http/index
 import { RunError, type RunErrorCode } from '../../engine/index.ts'
 import type { FaceCall } from './routes.ts'
 
-/**
- * What an error of the engine is over each protocol. A 404 says `not_found`, any other status the code. An error of OpenAI's
- * shape has its type from the status, the A2A code its number from `A2A_ERROR_CODES`.
- */
-type ErrorRow = readonly [status: number, protocol: string, a2a: string, mcp: number]
+/** What an error of the engine is over each protocol. */
+interface ErrorRow {
+  /** The HTTP status. A 404 says `not_found`, any other the code. An error of OpenAI's shape has its type from it. */
+  readonly status: number
+  /** The code in the answer to a command of the Agent Streaming Protocol. */
+  readonly asp: string
+  /** A key of `A2A_ERROR_CODES`. */
+  readonly a2a: string
+  /** The code of JSON-RPC. */
+  readonly mcp: number
+}
 
 const INVALID_REQUEST = -32600
 const INVALID_PARAMS = -32602
 
 /** The one table of the engine's errors; `docs/errors.md` shows it. */
 export const ERRORS = {
-  invalid_argument: [400, 'invalid_argument', 'invalid_params', INVALID_PARAMS],
-  no_such_thread: [404, 'no_such_run', 'task_not_found', INVALID_PARAMS],
-  no_such_run: [404, 'no_such_run', 'task_not_found', INVALID_PARAMS],
-  no_such_checkpoint: [404, 'no_such_checkpoint', 'invalid_params', INVALID_PARAMS],
-  no_such_interrupt: [404, 'no_such_interrupt', 'invalid_params', INVALID_PARAMS],
-  no_such_task: [404, 'no_such_run', 'task_not_found', INVALID_PARAMS],
-  no_such_assistant: [404, 'invalid_argument', 'invalid_params', INVALID_PARAMS],
-  task_ended: [409, 'invalid_argument', 'unsupported_operation', INVALID_REQUEST],
-  thread_busy: [409, 'invalid_argument', 'unsupported_operation', INVALID_REQUEST],
-  key_reused: [409, 'invalid_argument', 'invalid_params', INVALID_REQUEST],
-  outcome_unknown: [409, 'invalid_argument', 'invalid_params', INVALID_REQUEST],
-  not_supported: [422, 'not_supported', 'unsupported_operation', INVALID_REQUEST],
-  limit_exceeded: [422, 'invalid_argument', 'invalid_params', INVALID_REQUEST],
-  closing: [503, 'unknown_error', 'internal_error', -32603],
+  invalid_argument: { status: 400, asp: 'invalid_argument', a2a: 'invalid_params', mcp: INVALID_PARAMS },
+  no_such_thread: { status: 404, asp: 'no_such_run', a2a: 'task_not_found', mcp: INVALID_PARAMS },
+  no_such_run: { status: 404, asp: 'no_such_run', a2a: 'task_not_found', mcp: INVALID_PARAMS },
+  no_such_checkpoint: { status: 404, asp: 'no_such_checkpoint', a2a: 'invalid_params', mcp: INVALID_PARAMS },
+  no_such_interrupt: { status: 404, asp: 'no_such_interrupt', a2a: 'invalid_params', mcp: INVALID_PARAMS },
+  no_such_task: { status: 404, asp: 'no_such_run', a2a: 'task_not_found', mcp: INVALID_PARAMS },
+  no_such_assistant: { status: 404, asp: 'invalid_argument', a2a: 'invalid_params', mcp: INVALID_PARAMS },
+  task_ended: { status: 409, asp: 'invalid_argument', a2a: 'unsupported_operation', mcp: INVALID_REQUEST },
+  thread_busy: { status: 409, asp: 'invalid_argument', a2a: 'unsupported_operation', mcp: INVALID_REQUEST },
+  key_reused: { status: 409, asp: 'invalid_argument', a2a: 'invalid_params', mcp: INVALID_REQUEST },
+  outcome_unknown: { status: 409, asp: 'invalid_argument', a2a: 'invalid_params', mcp: INVALID_REQUEST },
+  not_supported: { status: 422, asp: 'not_supported', a2a: 'unsupported_operation', mcp: INVALID_REQUEST },
+  limit_exceeded: { status: 422, asp: 'invalid_argument', a2a: 'invalid_params', mcp: INVALID_REQUEST },
+  closing: { status: 503, asp: 'unknown_error', a2a: 'internal_error', mcp: -32603 },
 } as const satisfies Readonly<Record<RunErrorCode, ErrorRow>>
 
 /** A JSON body, and the head of its response. */
@@ -43,7 +49,7 @@ export interface Answer {
 export function answerOfRunError(error: unknown): Answer | undefined {
   if (error instanceof RunError) {
     const { code, message } = error
-    const [status] = ERRORS[code]
+    const { status } = ERRORS[code]
     return {
       status,
       ...(code === 'closing' && { headers: { 'retry-after': '1' } }),

@@ -38,7 +38,7 @@ export function toolError(error: unknown): Fields {
 /** An error as clients see it. A server error is reported, and the client only sees its reference. */
 export function protocolError({ context, call }: McpCall, error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error
-  if (error instanceof RunError) return new ProtocolError(ERRORS[error.code][3], error.message)
+  if (error instanceof RunError) return new ProtocolError(ERRORS[error.code].mcp, error.message)
   const refusal = refusalOf(error)
   if (refusal !== undefined)
     return new ProtocolError(error instanceof AgentInputError ? INVALID_PARAMS : INVALID_REQUEST, refusal)

@@ -54,7 +54,7 @@ export function commandFailure(id: CommandFailure['id'], error: unknown): Comman
   if (error instanceof RunError) {
     // Nothing was done, and another server may do it: clients should try again.
     if (error.code === 'closing') return undefined
-    return failure(id, ERRORS[error.code][1], error.message)
+    return failure(id, ERRORS[error.code].asp, error.message)
   }
   if (error instanceof HttpError && error.status === 403)
     return failure(id, 'permission_denied', error.message)

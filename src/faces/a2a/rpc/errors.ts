@@ -23,7 +23,7 @@ const closingOf = (error: unknown): HttpError | undefined =>
 function refusalOf(error: unknown): A2AError | undefined {
   if (error instanceof A2AError) return error
   if (error instanceof AgentInputError) return new A2AError('invalid_params', error.message)
-  if (error instanceof RunError) return new A2AError(ERRORS[error.code][2], error.message)
+  if (error instanceof RunError) return new A2AError(ERRORS[error.code].a2a, error.message)
   if (error instanceof HttpError && error.status < 500)
     return new A2AError(OF_BODIES[error.code] ?? 'invalid_params', error.message)
   return undefined
