@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
@@ -105,6 +105,12 @@ test('docs/architecture.md names only files and folders that exist, and function
   const paths = [...page.matchAll(/(?<![\w/])(?:src|test|adapters|docs)\/[\w./-]*\w/g)].map(([path]) => path)
   expect(paths.length).toBeGreaterThan(60)
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) =>
+    basename(path),
+  )
+  const named = [...page.matchAll(/(?<![\w/.-])[\w-]+\.tsx?\b/g)].map(([name]) => name)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((name) => !files.includes(name))).toEqual([])
   const [ways = ''] = page.split('## The two storage contracts')
   const hops = [...ways.matchAll(/^\| [^|]+ \| ([^|]+) \| (`[^|]+`) \|$/gm)].map(([, named, functions]) => ({
     text: [...named!.matchAll(/`([^`]+)`/g)].map(([, path]) => read(path!)).join('\n'),
