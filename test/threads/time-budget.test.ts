@@ -129,10 +129,10 @@ test.each<[path: string, body: object, bound?: string]>([
     { id: 1, method: 'input.respond', params: { responses: many({ interrupt_id: 'i' }) } },
   ],
   ['/threads/t/commands', { id: 1, method: 'run.start', params: { config: { tags: many('a') } } }],
-  ['/threads/t/commands', { id: 1, method: 'run.start', params: { metadata: keys } }],
+  ['/threads/t/commands', { id: 1, method: 'run.start', params: { metadata: keys } }, '256'],
   ['/threads/t/commands', { id: 1, method: 'run.start', params: { config: { metadata: keys } } }, '256'],
   ['/threads/t/commands', { id: 1, method: 'run.start', params: { config: { configurable: keys } } }, '256'],
-])('what is too long is refused with the bound: %s %j', async (path, body, bound = '1000') => {
+])('what is too long is refused with the bound: %s (%#)', async (path, body, bound = '1000') => {
   const { server, written } = serve(MAX_BYTES)
   const answer = await send(server, post(path, body))
   expect(answer.body).toMatchObject({ error: 'invalid_argument', message: expect.stringContaining(bound) })
