@@ -29,7 +29,7 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
     // More than the two cores of CI: many tests wait for processes, databases and deadlines.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new LeftOut()],
     projects: [
