@@ -60,11 +60,18 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
 
   const textOf = (page: Page, selector: string) => page.locator(selector).innerText()
 
+  async function openPage(): Promise<Page> {
+    const page = await browser.newPage()
+    // A server is built and started meanwhile.
+    page.setDefaultTimeout(120_000)
+    return page
+  }
+
   test('it shows status, revisions and logs live, until the deployment is deleted', {
     timeout: 240_000,
   }, async () => {
     const { id, url } = await deploy('first')
-    const page = await browser.newPage()
+    const page = await openPage()
     const problems = problemsOf(page)
     await page.goto(await pageOf(id))
     await page.getByText('Sign in to see this deployment.').waitFor()
@@ -123,7 +130,7 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     const args = ['deploy', '--name', 'failing', '--config', config]
     expect(await run(args, { env, out, problem: out })).toBe(1)
     const [, shown] = /Status and logs: (\S+)/.exec(printed.join('\n'))!
-    const page = await browser.newPage()
+    const page = await openPage()
     await page.goto(shown!)
     await page.getByLabel('API key').fill(KEY)
     await page.keyboard.press('Enter')

@@ -90,7 +90,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     const made = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...context })
     await made.addCookies([{ name: 'user', value: user, url: `http://127.0.0.1:${port}` }])
     const opened = await made.newPage()
-    opened.setDefaultTimeout(30_000)
+    opened.setDefaultTimeout(60_000)
     opened.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
     })
