@@ -29,18 +29,18 @@ const NODE_ENTRIES = [
  * what a bundler has that follows only static imports.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 43.1,
+  agentwire: 43.14,
   'agentwire/langgraph': 14.31,
-  'agentwire/a2a': 29.2,
-  'agentwire/ai-sdk': 16.8,
-  'agentwire/openai': 17.13,
-  'agentwire/ag-ui': 16.7,
-  'agentwire/platform': 20.68,
+  'agentwire/a2a': 29.22,
+  'agentwire/ai-sdk': 16.83,
+  'agentwire/openai': 17.16,
+  'agentwire/ag-ui': 16.73,
+  'agentwire/platform': 20.7,
   'agentwire/control-plane': 29.24,
   'agentwire/control-plane/jwt': 2.18,
   'agentwire/control-plane/oauth': 14.2,
   'agentwire/control-plane/process': 17.85,
-  'agentwire/mcp': 17.95,
+  'agentwire/mcp': 17.98,
   'agentwire/messages': 6.59,
   'agentwire/sqlite': 17.99,
   'agentwire/postgres': 21.33,
@@ -57,8 +57,8 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/kubernetes': 11.39,
   'agentwire/control-plane/command': 6.4,
   'agentwire/audit': 56.52,
-  'agentwire/devtools': 26.53,
-  'agentwire/face': 35.42,
+  'agentwire/devtools': 26.57,
+  'agentwire/face': 35.46,
   'agentwire/react': 4.69,
   // All schemas with zod: what a server loads of them on demand is within it.
   'agentwire/schemas': 13.1,
@@ -73,9 +73,9 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 22.93],
+  ['createAgentServer', 'agentwire', 22.97],
   ['createThreadsHandler', 'agentwire', 17.49],
-  ['createA2AHandler', 'agentwire/a2a', 19.18],
+  ['createA2AHandler', 'agentwire/a2a', 19.2],
   ['AgentRejection', 'agentwire', 0.47],
   ['defineAgent', 'agentwire', 3.63],
   ['memoryCheckpointer', 'agentwire', 4.95],
@@ -161,7 +161,7 @@ test('a server of three lines stays under its ceilings, in one file and at its s
         ),
       ),
     ),
-  ).toBeLessThanOrEqual(32.66)
+  ).toBeLessThanOrEqual(32.7)
 })
 
 test('a server has nothing of a protocol that it must be given, and not the page of the devtools', async () => {
