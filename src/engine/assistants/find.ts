@@ -6,7 +6,6 @@ import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssista
 import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
 import { isUnnamed } from './unnamed.ts'
 
-/** The assistant id that `@langchain/react` and its siblings send if an app sets none: the server chooses. */
 /** The agent with a name, which may be an alias or leave the choice to the server. */
 export function graphNamed(engine: ServedEngine, name: string): string | undefined {
   const { aliases, defaultAgent } = internalsOf(engine)

@@ -3,7 +3,8 @@ import { NOW } from '../store/sql-store.ts'
 
 /**
  * `cells` has the version of each channel and the `channel_values` row of its value, if any:
- * `{channel: [version, id | null]}`. Checkpoints share the rows of unchanged values.
+ * `{channel: [version, id | null]}`. Checkpoints share the rows of unchanged values. `sort_key` is null if a
+ * checkpoint's id is its sort key: see `sortKeyBehind`.
  */
 export const CHECKPOINT_TABLES = `
 CREATE TABLE {checkpoints} (
@@ -47,7 +48,6 @@ CREATE TABLE {writes} (
 );
 `
 
-/** `sort_key` is null if a checkpoint's id is its sort key: see `sortKeyBehind`. */
 /** The identifying columns of a write, as `readWrite` reads them. */
 const aboutWrite = (writes: string): string =>
   `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`
