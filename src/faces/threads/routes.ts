@@ -61,7 +61,7 @@ const subscribe: RouteFields<ThreadsContext, wire.StreamParams> = {
 const openSocket: RouteFields<ThreadsContext, undefined> = {
   permission: 'threads:stream',
   // Few clients open one.
-  run: later(() => import('./socket/open.ts'), 'openSocket'),
+  run: later(() => import('./socket/session.ts'), 'openSocket'),
 }
 const readState = {
   permission: 'threads:read',

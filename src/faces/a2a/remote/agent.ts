@@ -99,58 +99,19 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
   const { name, description, skills, inputModes, outputModes, inputKeys = '*' } = options
   const connection = createConnection(options)
   const readCard = openCard(options, connection)
-  const open = async (signal: AbortSignal | undefined): Promise<Conversation> =>
-    createConversation(connection, await readCard(signal))
-
-  async function converse(writer: Writer, input?: unknown): Promise<void> {
-    const { messages } = writer
-    const { state, sent: before } = linkOf(writer)
-    const sent = messages.at(-1)?.id
-    let parts = turnParts(messages, input, state && isWaiting(state) ? before : undefined)
-    for (let isAnswer = false; ; isAnswer = true) {
-      const request = { parts, isAnswer, sent }
-      const { questions } = await writer.step(async (step) =>
-        sendStep(await open(step.signal), step, request),
-      )
-      if (!questions) return
-      parts = answerParts(questions, await Promise.all(questions.map(({ value }) => writer.interrupt(value))))
-    }
-  }
-
+  const open: Open = async (signal) => createConversation(connection, await readCard(signal))
   const agent = defineAgent({
     ...defined({ name, description, skills, inputModes, outputModes }),
     // The remote agent validates its own input.
     inputKeys,
     resumable: true,
-    run: (context) => converse(context, context.input),
+    run: (context) => converse(open, context, context.input),
   })
 
   return {
     ...agent,
-    run: (writer) => converse(writer),
-    async ask({ message, answers = [], link = {}, signal = new AbortController().signal, onText }) {
-      const content: ContentBlock[] = []
-      let text = ''
-      const blocks: readonly ContentBlock[] =
-        typeof message === 'string' ? [{ type: 'text', text: message }] : (message ?? [])
-      const { link: last, error } = await exchange(await open(signal), {
-        link,
-        messageId: crypto.randomUUID(),
-        parts: message === undefined ? answerParts(link.questions ?? [], answers) : partsOf(blocks),
-        isAnswer: message === undefined,
-        signal,
-        text(piece) {
-          text += piece
-          onText?.(piece)
-        },
-        // The reply only contains the answer.
-        reasoning: () => {},
-        block: (block) => content.push(block),
-        save: () => {},
-      })
-      if (error) throw error
-      return { text, content: text === '' ? content : [{ type: 'text', text }, ...content], link: last }
-    },
+    run: (writer) => converse(open, writer),
+    ask: (request) => ask(open, request),
     // Clients must not set the link: with another one they could write to another user's conversation.
     stream(task: AgentTask) {
       const { start } = task
@@ -166,6 +127,48 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
       return agent.updateState(at, update)
     },
   }
+}
+
+type Open = (signal: AbortSignal) => Promise<Conversation>
+
+async function converse(open: Open, writer: Writer, input?: unknown): Promise<void> {
+  const { messages } = writer
+  const { state, sent: before } = linkOf(writer)
+  const sent = messages.at(-1)?.id
+  let parts = turnParts(messages, input, state && isWaiting(state) ? before : undefined)
+  for (let isAnswer = false; ; isAnswer = true) {
+    const request = { parts, isAnswer, sent }
+    const { questions } = await writer.step(async (step) => sendStep(await open(step.signal), step, request))
+    if (!questions) return
+    parts = answerParts(questions, await Promise.all(questions.map(({ value }) => writer.interrupt(value))))
+  }
+}
+
+async function ask(
+  open: Open,
+  { message, answers = [], link = {}, signal = new AbortController().signal, onText }: A2ARequest,
+): Promise<A2AReply> {
+  const content: ContentBlock[] = []
+  let text = ''
+  const blocks: readonly ContentBlock[] =
+    typeof message === 'string' ? [{ type: 'text', text: message }] : (message ?? [])
+  const { link: last, error } = await exchange(await open(signal), {
+    link,
+    messageId: crypto.randomUUID(),
+    parts: message === undefined ? answerParts(link.questions ?? [], answers) : partsOf(blocks),
+    isAnswer: message === undefined,
+    signal,
+    text(piece) {
+      text += piece
+      onText?.(piece)
+    },
+    // The reply only contains the answer.
+    reasoning: () => {},
+    block: (block) => content.push(block),
+    save: () => {},
+  })
+  if (error) throw error
+  return { text, content: text === '' ? content : [{ type: 'text', text }, ...content], link: last }
 }
 
 const linkOf = ({ state }: Writer): A2ALink => (state[KEY] as A2ALink | undefined) ?? {}

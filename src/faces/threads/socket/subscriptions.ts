@@ -41,121 +41,135 @@ export interface Subscriptions {
   closeAll(): void
 }
 
-export function createSubscriptions(
-  engine: AgentEngine,
-  { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
-  writer: SocketWriter,
+interface State {
+  readonly engine: AgentEngine
+  readonly call: Pick<FaceCall, 'threadId' | 'principal'>
+  readonly writer: SocketWriter
   /** Called with the reason when a subscription cannot start or continue. */
-  onEnd: (reason: unknown) => void,
+  readonly onEnd: (reason: unknown) => void
   /** Called before that if the error is not reported elsewhere. */
-  report: (error: unknown) => void,
-): Subscriptions {
-  const opened = new Map<string, Subscription<SocketChunk>>()
+  readonly report: (error: unknown) => void
+  readonly opened: Map<string, Subscription<SocketChunk>>
   /** The subscriptions that determine the order of events. */
-  let joined: readonly Entry[] = []
-  let made = 0
-  let flushing = false
-  let again = false
+  joined: readonly Entry[]
+  made: number
+  isFlushing: boolean
+  again: boolean
+}
 
-  /** Sends what the subscriptions have read, as far as it is in order. */
-  function flush(): void {
-    again = true
-    if (flushing) return
-    flushing = true
-    while (again && !writer.ended) {
-      again = false
-      const sent = writer.write(next)
-      if (sent) return void sent.then(flushOn)
-    }
-    flushing = false
+export function createSubscriptions(
+  socket: Pick<State, 'engine' | 'call' | 'writer' | 'onEnd' | 'report'>,
+): Subscriptions {
+  const state: State = {
+    ...socket,
+    opened: new Map(),
+    joined: [],
+    made: 0,
+    isFlushing: false,
+    again: false,
   }
-
-  function flushOn(): void {
-    flushing = false
-    if (again) flush()
-  }
-
-  function next(): Uint8Array | undefined {
-    const frames = takeFrames(joined)
-    if (frames) again = true
-    for (const { chunk, taken } of joined) if (!chunk) taken()
-    return frames
-  }
-
-  async function pump(entry: Entry): Promise<void> {
-    const { subscription } = entry
-    try {
-      for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
-        fill(entry, chunk)
-        flush()
-        if (!entry.chunk) continue
-        await new Promise<void>((resolve) => {
-          entry.taken = resolve
-        })
-      }
-    } catch (reason) {
-      report(reason)
-      onEnd(reason)
-    }
-  }
-
-  function close(id: string): boolean {
-    const subscription = opened.get(id)
-    if (!subscription) return false
-    subscription.cancel()
-    opened.delete(id)
-    for (const entry of joined) if (entry.subscription === subscription) entry.taken()
-    joined = joined.filter((entry) => entry.subscription !== subscription)
-    // Others may have waited for it.
-    flush()
-    return true
-  }
-
-  function admit(ids: readonly string[]): void {
-    if (opened.size + ids.length > MAX_SUBSCRIPTIONS) {
-      const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
-      throw new ProtocolError('invalid_argument', message)
-    }
-    if (ids.some((id) => opened.has(id)))
-      throw new ProtocolError('invalid_argument', 'This subscription is already open.')
-  }
-
   return {
     get size() {
-      return opened.size
+      return state.opened.size
     },
-    admit,
-    async open({ id: given, ...from }) {
-      const id = given ?? idOf(++made, from.filter)
-      admit([id])
-      const rendering = asChunks((seq) => {
-        entry.known = seq
-        flush()
-      })
-      const subscription = subscribe(engine, { threadId, principal, ...from }, rendering)
-      const entry: Entry = { ...newSource(), subscription, taken() {} }
-      opened.set(id, subscription)
-      try {
-        await subscription.ready()
-      } catch (error) {
-        // An error answer is not enough: clients do not read the answer to a subscription that they restore.
-        onEnd(error)
-        throw error
-      }
-      const isOpen = () => opened.get(id) === subscription
-      // From now on the others wait for it. Otherwise events that they send before it starts would reach the
-      // client before its past events.
-      if (isOpen()) joined = [...joined, entry]
-      const start = () => {
-        if (isOpen()) void pump(entry)
-      }
-      return { id, start }
-    },
-    close,
+    admit: (ids) => admit(state, ids),
+    open: (subscribing) => open(state, subscribing),
+    close: (id) => close(state, id),
     closeAll() {
-      for (const id of [...opened.keys()]) close(id)
+      for (const id of [...state.opened.keys()]) close(state, id)
     },
   }
+}
+
+function admit({ opened }: State, ids: readonly string[]): void {
+  if (opened.size + ids.length > MAX_SUBSCRIPTIONS) {
+    const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
+    throw new ProtocolError('invalid_argument', message)
+  }
+  if (ids.some((id) => opened.has(id)))
+    throw new ProtocolError('invalid_argument', 'This subscription is already open.')
+}
+
+async function open(state: State, { id: given, ...from }: Subscribing): ReturnType<Subscriptions['open']> {
+  const { opened } = state
+  const id = given ?? idOf(++state.made, from.filter)
+  admit(state, [id])
+  const rendering = asChunks((seq) => {
+    entry.known = seq
+    flush(state)
+  })
+  const { threadId, principal } = state.call
+  const subscription = subscribe(state.engine, { threadId, principal, ...from }, rendering)
+  const entry: Entry = { ...newSource(), subscription, taken() {} }
+  opened.set(id, subscription)
+  try {
+    await subscription.ready()
+  } catch (error) {
+    // An error answer is not enough: clients do not read the answer to a subscription that they restore.
+    state.onEnd(error)
+    throw error
+  }
+  const isOpen = () => opened.get(id) === subscription
+  // From now on the others wait for it. Otherwise events that they send before it starts would reach the
+  // client before its past events.
+  if (isOpen()) state.joined = [...state.joined, entry]
+  const start = () => {
+    if (isOpen()) void pump(state, entry)
+  }
+  return { id, start }
+}
+
+function close(state: State, id: string): boolean {
+  const subscription = state.opened.get(id)
+  if (!subscription) return false
+  subscription.cancel()
+  state.opened.delete(id)
+  for (const entry of state.joined) if (entry.subscription === subscription) entry.taken()
+  state.joined = state.joined.filter((entry) => entry.subscription !== subscription)
+  // Others may have waited for it.
+  flush(state)
+  return true
+}
+
+async function pump(state: State, entry: Entry): Promise<void> {
+  const { subscription } = entry
+  try {
+    for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
+      fill(entry, chunk)
+      flush(state)
+      if (!entry.chunk) continue
+      await new Promise<void>((resolve) => {
+        entry.taken = resolve
+      })
+    }
+  } catch (reason) {
+    state.report(reason)
+    state.onEnd(reason)
+  }
+}
+
+/** Sends what the subscriptions have read, as far as it is in order. */
+function flush(state: State): void {
+  state.again = true
+  if (state.isFlushing) return
+  state.isFlushing = true
+  while (state.again && !state.writer.ended) {
+    state.again = false
+    const sent = state.writer.write(() => next(state))
+    if (sent)
+      return void sent.then(() => {
+        state.isFlushing = false
+        if (state.again) flush(state)
+      })
+  }
+  state.isFlushing = false
+}
+
+function next(state: State): Uint8Array | undefined {
+  const frames = takeFrames(state.joined)
+  if (frames) state.again = true
+  for (const { chunk, taken } of state.joined) if (!chunk) taken()
+  return frames
 }
 
 /**
