@@ -101,13 +101,7 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
      */
     turnOf: (path: string) => waitFor(log, places.get(path)!),
     /** The same for the last added call, after it is written. */
-    async turnOfLast(written: Promise<void>): Promise<void> {
-      const place = entries.length - 1
-      log.unwritten.add(place)
-      await written
-      log.unwritten.delete(place)
-      await waitFor(log, place)
-    },
+    turnOfLast: (written: Promise<void>) => turnOfLast(log, written),
     /** Advances the visible state to the entry at this position. Does nothing if there is none. */
     advance(path: string): void {
       const place = places.get(path)
@@ -123,11 +117,7 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
     },
     revive: (call: CompletedCall) => revive(log, call),
     failuresBehind: (error: unknown) => failuresBehind(log, error),
-    missed: () =>
-      recorded.find(
-        (entry): entry is CompletedCall =>
-          entry.kind !== 'outside' && !log.made.has(entry.path) && !isInside(entry.path, places),
-      ),
+    missed: () => missed(log),
     /** Whether calls were added since the last call of `channels`. */
     get dirty() {
       return log.dirty
@@ -173,6 +163,20 @@ function waitFor(log: LogState, place: number): Promise<void> {
     if (!log.isDelivering) void deliver(log)
   })
 }
+
+async function turnOfLast(log: LogState, written: Promise<void>): Promise<void> {
+  const place = log.entries.length - 1
+  log.unwritten.add(place)
+  await written
+  log.unwritten.delete(place)
+  await waitFor(log, place)
+}
+
+const missed = ({ recorded, made, places }: LogState): CompletedCall | undefined =>
+  recorded.find(
+    (entry): entry is CompletedCall =>
+      entry.kind !== 'outside' && !made.has(entry.path) && !isInside(entry.path, places),
+  )
 
 function replayed(log: LogState, call: CallIdentity): CompletedCall | undefined {
   const place = log.places.get(call.path)
