@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { checkVersion } from '../../../src/agents/langgraph/version.ts'
+import { checkVersion, langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { chat } from '../../fixtures/graphs.ts'
 
 const current = { nodes: {}, streamTransformers: [] }

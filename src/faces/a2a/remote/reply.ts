@@ -2,7 +2,7 @@ import { digestOf } from '../../../agents/function/journal/journal.ts'
 import type { ContentBlock } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import type { A2AMessage, ArtifactUpdate, Part, StreamItem, TaskState, TaskStatus } from '../model.ts'
-import { blockOf } from '../parts/input.ts'
+import { blockOf } from '../parts.ts'
 
 /**
  * The known part of each artifact, by its id: characters of text, number of other parts, and a hash of both.

@@ -6,11 +6,10 @@ import { extensionsOf } from '../card/card.ts'
 import { methodOf, versionOf } from '../dialects/choose.ts'
 import type { Operation } from '../dialects/dialect.ts'
 import { writeList } from '../dialects/v1.ts'
-import { A2AError } from '../errors.ts'
+import { A2AError, failureOf, isHttpOnly } from '../errors.ts'
 import type { HistoryScope, StreamEntry } from '../model.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
 import { type A2AContext, HISTORY_SCOPE_HEADER } from '../options.ts'
-import { failureOf, isHttpOnly } from './errors.ts'
 import { frameOf, rpcStream } from './stream.ts'
 
 /** The status that proxies log for a client that disconnected. */

@@ -7,6 +7,7 @@ import { containing, pageHeaders, withFields } from '../../kit/lists.ts'
 import type { Read } from '../../kit/parse.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
+import { assistantOf } from './fire.ts'
 import {
   type CronFilter,
   type CronOrder,
@@ -17,7 +18,6 @@ import {
   listCrons,
   presentCron,
 } from './records.ts'
-import { assistantOf } from './start.ts'
 import type { cronSearchSchema } from './wire.ts'
 
 type Query = Read<typeof cronSearchSchema>

@@ -15,9 +15,8 @@ import { reporterOf } from '../../kit/errors.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { answerCommand, type TransportCommands } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
-import { subscriptionCommands } from './commands.ts'
 import { isPython } from './subscription-request.ts'
-import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
+import { createSubscriptions, type Subscriptions, subscriptionCommands } from './subscriptions.ts'
 import { createSocketWriter, type SocketWriter } from './writer.ts'
 
 /**
