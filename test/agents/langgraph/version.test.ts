@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { checkVersion, langgraph } from '../../../src/agents/langgraph/langgraph.ts'
+import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
+import { checkVersion } from '../../../src/agents/langgraph/version.ts'
 import { chat } from '../../fixtures/graphs.ts'
 
 const current = { nodes: {}, streamTransformers: [] }
