@@ -3,7 +3,7 @@ import { withoutMetadataFilter } from '../../core/principal.ts'
 import { type AssistantRecord, findAssistant, searchAssistants } from '../../engine/assistants/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import { permit } from '../kit/access.ts'
-import { type FaceCall, type FaceRow, route } from '../kit/routes.ts'
+import { type FaceCall, type FaceRow, route, text } from '../kit/routes.ts'
 import { modelOf } from './begin.ts'
 import { postChat } from './chat/post.ts'
 import { deleteConversation, getConversation, patchConversation, postConversation } from './conversations.ts'
@@ -82,8 +82,6 @@ const modelFor = ({ assistantId, graphId, isSystem, name, createdAt }: Assistant
   owned_by: 'agentwire',
   name,
 })
-
-const text = { type: 'string' }
 
 const objectOf = (object: string, ...required: readonly string[]) => ({
   type: 'object',

@@ -4,7 +4,16 @@ import { later } from '../../core/lazy.ts'
 import { subscribe as subscribeTo } from '../../engine/index.ts'
 import { cancelRun } from '../kit/cancel-run.ts'
 import { reporterOf } from '../kit/errors.ts'
-import { type FaceCall, type FaceRow, type RouteFields, route } from '../kit/routes.ts'
+import {
+  count,
+  type FaceCall,
+  type FaceRow,
+  flag,
+  listOf,
+  type RouteFields,
+  route,
+  text,
+} from '../kit/routes.ts'
 import type * as schemas from './answers.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
@@ -37,11 +46,6 @@ async function postStream(context: ThreadsContext, call: FaceCall<StreamParams>)
 const records = () => import('./records.ts')
 const search = () => import('./search.ts')
 const state = () => import('./state.ts')
-
-const text = { type: 'string' }
-const flag = { type: 'boolean' }
-const count = { type: 'integer', minimum: 0 }
-const listOf = (items: object) => ({ type: 'array', items })
 
 /** Answers with schemas that are loaded with the document. */
 const answered =

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { later } from '../../../core/lazy.ts'
-import { type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
+import { count, type FaceRow, listOf, type RouteFields, route } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { cronSchema, cronSearchSchema } from './wire.ts'
 
@@ -44,7 +44,7 @@ export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
     body: cronSearchSchema,
     answers: async () => {
       const { cron } = await import('../answers.ts')
-      return { 200: { type: 'array', items: z.partial(z.extend(cron, { now: z.iso.datetime() })) } }
+      return { 200: listOf(z.partial(z.extend(cron, { now: z.iso.datetime() }))) }
     },
     run: later(handlers, 'searchCrons'),
   }),
@@ -52,7 +52,7 @@ export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
     permission: 'crons:search',
     summary: 'Count crons.',
     body: cronSearchSchema,
-    answers: { 200: { type: 'integer', minimum: 0 } },
+    answers: { 200: count },
     run: later(handlers, 'getCronCount'),
   }),
 ]

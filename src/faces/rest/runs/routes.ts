@@ -5,7 +5,16 @@ import { readBy } from '../../kit/body.ts'
 import { cancelRun } from '../../kit/cancel-run.ts'
 import { reporterOf } from '../../kit/errors.ts'
 import { threadIdOf } from '../../kit/ids.ts'
-import { type FaceCall, type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
+import {
+  count,
+  type FaceCall,
+  type FaceRow,
+  flag,
+  listOf,
+  type RouteFields,
+  route,
+  text,
+} from '../../kit/routes.ts'
 import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
@@ -104,10 +113,6 @@ function watched(source: StreamSource, onEnd: (isWhole: boolean) => void): Strea
 
 type Fields<Body = undefined> = RouteFields<PlatformContext, Body>
 
-const flag = { type: 'boolean' }
-const count = { type: 'integer', minimum: 0 }
-const text = { type: 'string' }
-const listOf = (items: object) => ({ type: 'array', items })
 const action = { enum: ['interrupt', 'rollback'] }
 
 const creates = { permission: 'runs:create', resource: namedRun, body: wire.runCreateSchema } as const

@@ -23,9 +23,8 @@ import { threadMetadata } from '../../kit/thread-metadata.ts'
 import { titleOf } from '../../kit/title.ts'
 import type { StartContext } from '../context.ts'
 import { assistantOf, type RunAssistant, type RunSettings, settingsOf } from './config.ts'
-import type { RunDetails } from './present.ts'
 import { webhookJob } from './webhook-job.ts'
-import type { RunCreate } from './wire.ts'
+import type { RunCreate, RunDetails } from './wire.ts'
 
 /** Who starts a run, and where. */
 export interface RunOrder {

@@ -3,7 +3,7 @@ import { empty, HttpError, json } from '../../../core/http/index.ts'
 import type { GraphStoreItem, GraphStoreSearchItem } from '../../../storage/graph-store/index.ts'
 import { readBy } from '../../kit/body.ts'
 import type { Read, Schema } from '../../kit/parse.ts'
-import { type FaceCall, type FaceRow, route } from '../../kit/routes.ts'
+import { type FaceCall, type FaceRow, listOf, route, text } from '../../kit/routes.ts'
 import { integer, list, map, number, object, record, refuse } from '../../kit/schema.ts'
 import { item } from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
@@ -121,9 +121,6 @@ const listNamespaces: StoreEndpoint = async (context, call) => {
   )
   return json({ namespaces })
 }
-
-const text = { type: 'string' }
-const listOf = (items: object) => ({ type: 'array', items })
 
 /** Items of the store for graphs. Their fields are in the body or, of a GET, in the query, so `run` reads them. */
 export const STORE_ROUTES: readonly FaceRow<PlatformContext>[] = [
