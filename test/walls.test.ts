@@ -13,7 +13,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/core/options': ['src/core/errors', 'src/core/nearest'],
   'src/core/bytes': [],
   'src/core/time': [],
-  'src/core/filtered-page': ['src/core/time'],
+  'src/core/filtered-page': [],
   'src/core/lazy': [],
   'src/core/metadata-filter': [],
   'src/core/principal': ['src/core/metadata-filter'],

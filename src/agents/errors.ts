@@ -45,7 +45,3 @@ export function causesOf(error: unknown): readonly Error[] {
 
 export const textOfThrown = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown)
-
-/** The assistant ids of a server for an error message: `"agent", "helper"`. */
-export const agentIds = (agents: ReadonlyMap<string, unknown>): string =>
-  [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')

@@ -1,5 +1,3 @@
-import { eventLoopTurns } from './time.ts'
-
 /** The maximum number of items that a request looks at, if nothing else is said. */
 export const MAX_LOOKED_AT = 10_000
 
@@ -17,11 +15,11 @@ export interface FilteredPage<T> {
   readonly items: T[]
   /** The number of matches, up to `countTo`. */
   readonly total: number
-  /** Whether it ended because it has looked at `lookAt` items. */
-  readonly isCut: boolean
+  /** How many items it has looked at. */
+  readonly looked: number
 }
 
-/** A page of the matching items of a list that cannot be searched. Other work gets its turn in between. */
+/** A page of the matching items of a list that cannot be searched. */
 export async function filteredPage<T>(
   list: Iterable<T> | AsyncIterable<T>,
   matches: (item: T) => boolean | Promise<boolean>,
@@ -30,16 +28,9 @@ export async function filteredPage<T>(
   const items: T[] = []
   let total = 0
   let looked = 0
-  const turn = eventLoopTurns()
-  if (countTo > 0 && lookAt > 0)
-    for await (const item of list) {
-      await turn()
-      if (await matches(item)) {
-        if (total >= offset && items.length < limit) items.push(item)
-        total += 1
-      }
-      looked += 1
-      if (total >= countTo || looked >= lookAt) break
-    }
-  return { items, total, isCut: looked >= lookAt }
+  for await (const item of list) {
+    if ((await matches(item)) && ++total > offset && items.length < limit) items.push(item)
+    if (++looked >= lookAt || total >= countTo) break
+  }
+  return { items, total, looked }
 }

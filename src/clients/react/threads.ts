@@ -1,4 +1,4 @@
-import { type Observable, observable } from './observable.ts'
+import { observable } from './observable.ts'
 import type { ThreadEntry, ThreadRequests } from './requests.ts'
 
 export interface ThreadList {
@@ -53,148 +53,121 @@ interface Known extends ThreadList {
   readonly others: ReadonlyMap<string, ThreadEntry | null>
 }
 
-interface State {
-  readonly requests: ThreadRequests
-  readonly known: Observable<Known>
-  readonly watched: Map<string, number>
-  /** Threads whose removal can still be undone. */
-  readonly hidden: Set<string>
-  wanted: number
-  /** Open only while the list is shown, because an open channel keeps a Node process alive. */
-  channel: BroadcastChannel | undefined
-}
-
 /**
  * `name` is the name of the channel that notifies the browser's other tabs of changes. Other browsers see
  * them with their next poll.
  */
 export function createThreadStore(requests: ThreadRequests, name: string): ThreadStore {
-  const first: Known = { entries: [], isLoaded: false, hasMore: false, others: new Map() }
-  const known = observable(first, () => follow(state, name))
-  const state: State = {
-    requests,
-    known,
-    watched: new Map(),
-    hidden: new Set(),
-    wanted: PAGE,
-    channel: undefined,
+  const known = observable<Known>({ entries: [], isLoaded: false, hasMore: false, others: new Map() }, follow)
+  const watched = new Map<string, number>()
+  /** Threads whose removal can still be undone. */
+  const hidden = new Set<string>()
+  let wanted = PAGE
+  /** Open only while the list is shown, because an open channel keeps a Node process alive. */
+  let channel: BroadcastChannel | undefined
+
+  const set = (change: Partial<Known>): void => known.set({ ...known.get(), ...change })
+  const shown = (entries: readonly ThreadEntry[]) => entries.filter(({ id }) => !hidden.has(id))
+  const entryOf = (id: string): ThreadEntry | null | undefined =>
+    known.get().entries.find((entry) => entry.id === id) ?? known.get().others.get(id)
+
+  async function refresh(): Promise<void> {
+    const found = await requests.find({ limit: wanted })
+    const listed = new Set(found.map(({ id }) => id))
+    const ids = [...watched.keys()].filter((id) => !listed.has(id))
+    const others = new Map<string, ThreadEntry | null>(ids.map((id) => [id, null]))
+    if (ids.length > 0) for (const entry of await requests.find({ ids })) others.set(entry.id, entry)
+    set({
+      entries: shown(found),
+      isLoaded: true,
+      hasMore: found.length >= wanted && wanted < MOST,
+      others,
+      error: undefined,
+    })
+  }
+  async function changed(): Promise<void> {
+    await refresh()
+    channel?.postMessage('changed')
+  }
+
+  /** Keeps the list up to date while the page is visible. */
+  function follow(): () => void {
+    let isReading = false
+    const read = async (): Promise<void> => {
+      if (isReading || document.hidden) return
+      isReading = true
+      await refresh().catch((error: Error) => set({ error }))
+      isReading = false
+    }
+    const leave = (): void => {
+      for (const id of hidden) requests.remove(id).catch(console.warn)
+    }
+    const timer = setInterval(read, POLL_MS)
+    const own = new BroadcastChannel(name)
+    channel = own
+    own.addEventListener('message', read)
+    document.addEventListener('visibilitychange', read)
+    addEventListener('pagehide', leave)
+    void read()
+    return () => {
+      clearInterval(timer)
+      own.close()
+      channel = undefined
+      document.removeEventListener('visibilitychange', read)
+      removeEventListener('pagehide', leave)
+    }
   }
   return {
     get: known.get,
     subscribe: known.subscribe,
-    entryOf: (id) => entryOf(state, id),
-    refresh: () => refresh(state),
-    changed: () => changed(state),
-    watch: (id) => watch(state, id),
-    loadMore(all) {
-      state.wanted = all ? MOST : Math.min(state.wanted + PAGE, MOST)
-      return refresh(state)
-    },
-    rename: (id, title) => rename(state, id, title),
-    remove: (id) => remove(state, id),
-    stop: requests.cancel,
-  }
-}
-
-const set = ({ known }: State, change: Partial<Known>): void => known.set({ ...known.get(), ...change })
-
-const shown = ({ hidden }: State, entries: readonly ThreadEntry[]) =>
-  entries.filter(({ id }) => !hidden.has(id))
-
-const entryOf = ({ known }: State, id: string): ThreadEntry | null | undefined =>
-  known.get().entries.find((entry) => entry.id === id) ?? known.get().others.get(id)
-
-async function refresh(state: State): Promise<void> {
-  const { requests, watched, wanted } = state
-  const found = await requests.find({ limit: wanted })
-  const listed = new Set(found.map(({ id }) => id))
-  const ids = [...watched.keys()].filter((id) => !listed.has(id))
-  const others = new Map<string, ThreadEntry | null>(ids.map((id) => [id, null]))
-  if (ids.length > 0) for (const entry of await requests.find({ ids })) others.set(entry.id, entry)
-  set(state, {
-    entries: shown(state, found),
-    isLoaded: true,
-    hasMore: found.length >= state.wanted && state.wanted < MOST,
-    others,
-    error: undefined,
-  })
-}
-
-async function changed(state: State): Promise<void> {
-  await refresh(state)
-  state.channel?.postMessage('changed')
-}
-
-/** Keeps the list up to date while the page is visible. */
-function follow(state: State, name: string): () => void {
-  let isReading = false
-  const read = async (): Promise<void> => {
-    if (isReading || document.hidden) return
-    isReading = true
-    await refresh(state).catch((error: Error) => set(state, { error }))
-    isReading = false
-  }
-  const leave = (): void => {
-    for (const id of state.hidden) state.requests.remove(id).catch(console.warn)
-  }
-  const timer = setInterval(read, POLL_MS)
-  const channel = new BroadcastChannel(name)
-  state.channel = channel
-  channel.addEventListener('message', read)
-  document.addEventListener('visibilitychange', read)
-  addEventListener('pagehide', leave)
-  void read()
-  return () => {
-    clearInterval(timer)
-    channel.close()
-    state.channel = undefined
-    document.removeEventListener('visibilitychange', read)
-    removeEventListener('pagehide', leave)
-  }
-}
-
-function watch(state: State, id: string): () => void {
-  const { watched, known } = state
-  watched.set(id, (watched.get(id) ?? 0) + 1)
-  if (known.get().isLoaded && entryOf(state, id) === undefined) refresh(state).catch(console.warn)
-  return () => {
-    const left = watched.get(id)! - 1
-    if (left > 0) watched.set(id, left)
-    else watched.delete(id)
-  }
-}
-
-async function rename(state: State, id: string, title: string): Promise<void> {
-  const { entries, others } = state.known.get()
-  const other = others.get(id)
-  set(state, {
-    entries: entries.map((entry) => (entry.id === id ? { ...entry, title } : entry)),
-    ...(other && { others: new Map(others).set(id, { ...other, title }) }),
-  })
-  await state.requests.rename(id, title)
-  await changed(state)
-}
-
-function remove(state: State, id: string): Removal {
-  const { hidden, known, requests } = state
-  hidden.add(id)
-  set(state, { entries: shown(state, known.get().entries) })
-  const undo = (): Promise<void> => {
-    hidden.delete(id)
-    return refresh(state)
-  }
-  return {
-    undo,
-    async finish() {
-      try {
-        await requests.remove(id)
-      } catch (error) {
-        await undo()
-        throw error
+    entryOf,
+    refresh,
+    changed,
+    watch(id) {
+      watched.set(id, (watched.get(id) ?? 0) + 1)
+      if (known.get().isLoaded && entryOf(id) === undefined) refresh().catch(console.warn)
+      return () => {
+        const left = watched.get(id)! - 1
+        if (left > 0) watched.set(id, left)
+        else watched.delete(id)
       }
-      hidden.delete(id)
-      await changed(state)
     },
+    loadMore(all) {
+      wanted = all ? MOST : Math.min(wanted + PAGE, MOST)
+      return refresh()
+    },
+    async rename(id, title) {
+      const { entries, others } = known.get()
+      const other = others.get(id)
+      set({
+        entries: entries.map((entry) => (entry.id === id ? { ...entry, title } : entry)),
+        ...(other && { others: new Map(others).set(id, { ...other, title }) }),
+      })
+      await requests.rename(id, title)
+      await changed()
+    },
+    remove(id) {
+      hidden.add(id)
+      set({ entries: shown(known.get().entries) })
+      const undo = (): Promise<void> => {
+        hidden.delete(id)
+        return refresh()
+      }
+      return {
+        undo,
+        async finish() {
+          try {
+            await requests.remove(id)
+          } catch (error) {
+            await undo()
+            throw error
+          }
+          hidden.delete(id)
+          await changed()
+        },
+      }
+    },
+    stop: requests.cancel,
   }
 }
 

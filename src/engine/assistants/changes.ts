@@ -1,4 +1,4 @@
-import { agentIds } from '../../agents/errors.ts'
+import { agentIds } from '../../agents/agent-ids.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { ownerOf, type Principal } from '../../core/principal.ts'
 import { ConflictError } from '../../storage/index.ts'

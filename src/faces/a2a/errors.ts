@@ -1,4 +1,5 @@
-import { AgentInputError, agentIds } from '../../agents/errors.ts'
+import { agentIds } from '../../agents/agent-ids.ts'
+import { AgentInputError } from '../../agents/errors.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { errorResponse, HttpError, json, toHttpError } from '../../core/http/index.ts'
 import { type AgentEngine, RunError } from '../../engine/index.ts'

@@ -78,9 +78,3 @@ export const route = <Context extends FaceContext, Body = undefined>(
   path: string,
   fields: RouteFields<Context, Body>,
 ): FaceRow<Context> => ({ method, path, ...(fields as unknown as RouteFields<Context, never>) })
-
-/** Parts of what rows describe, as JSON Schema. */
-export const text = { type: 'string' }
-export const flag = { type: 'boolean' }
-export const count = { type: 'integer', minimum: 0 }
-export const listOf = (items: object) => ({ type: 'array', items })

@@ -3,7 +3,7 @@ import { withoutMetadataFilter } from '../../core/principal.ts'
 import { type AssistantRecord, findAssistant, searchAssistants } from '../../engine/assistants/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import { permit } from '../kit/access.ts'
-import { type FaceCall, type FaceRow, route, text } from '../kit/routes.ts'
+import { type FaceCall, type FaceRow, route } from '../kit/routes.ts'
 import { modelOf } from './begin.ts'
 import { postChat } from './chat/post.ts'
 import { deleteConversation, getConversation, patchConversation, postConversation } from './conversations.ts'
@@ -22,6 +22,8 @@ import {
   type TokensBody,
   tokensSchema,
 } from './wire.ts'
+
+const text = { type: 'string' }
 
 /** `GET /v1/responses/{id}/input_items`: the messages of the conversation up to the answer. */
 async function listInputItems(context: OpenAiContext, call: FaceCall): Promise<Response> {

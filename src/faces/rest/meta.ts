@@ -1,7 +1,9 @@
 import { json } from '../../core/http/index.ts'
 import { internalsOf } from '../../engine/index.ts'
-import { type FaceCall, type FaceRow, route, text } from '../kit/routes.ts'
+import { type FaceCall, type FaceRow, route } from '../kit/routes.ts'
 import type { PlatformContext } from './context.ts'
+
+const text = { type: 'string' }
 
 const infoAnswer = {
   type: 'object',

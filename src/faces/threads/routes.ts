@@ -4,22 +4,18 @@ import { later } from '../../core/lazy.ts'
 import { subscribe as subscribeTo } from '../../engine/index.ts'
 import { cancelRun } from '../kit/cancel-run.ts'
 import { reporterOf } from '../kit/errors.ts'
-import {
-  count,
-  type FaceCall,
-  type FaceRow,
-  flag,
-  listOf,
-  type RouteFields,
-  route,
-  text,
-} from '../kit/routes.ts'
+import { type FaceCall, type FaceRow, type RouteFields, route } from '../kit/routes.ts'
 import type * as schemas from './answers.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
 import { subscriptionRequest } from './socket/subscription-request.ts'
 import type { StreamParams } from './wire.ts'
 import * as wire from './wire.ts'
+
+const count = { type: 'integer', minimum: 0 }
+const flag = { type: 'boolean' }
+const listOf = (items: object) => ({ type: 'array', items })
+const text = { type: 'string' }
 
 /**
  * `POST …/stream` and `…/stream/events`: the thread's past and future events that match the filter, for all

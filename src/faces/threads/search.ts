@@ -1,6 +1,7 @@
 import type { StateSnapshot } from '../../agents/agent.ts'
 import { filteredPage, MAX_LOOKED_AT } from '../../core/filtered-page.ts'
 import { json, jsonList } from '../../core/http/index.ts'
+import { eventLoopTurns } from '../../core/time.ts'
 import {
   findThreads,
   hasList,
@@ -107,7 +108,9 @@ async function find(
   const hasValues = containing(values)
   const kept = new Map<string, StateSnapshot | null>()
   let before = 0
+  const turn = eventLoopTurns()
   const matches = async (thread: ThreadRecord): Promise<boolean> => {
+    await turn()
     if (!hasMetadata(metadataOf(thread))) return false
     if (!values) return true
     const state = await newestState(engine, thread)

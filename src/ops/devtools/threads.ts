@@ -57,12 +57,13 @@ async function findThreads(
     yield* found
     yield* engine.listThreads({ principal, status, limit: MAX_LOOKED_AT })
   }
-  const { items, total, isCut } = await filteredPage(
+  const lookAt = MAX_LOOKED_AT + found.length
+  const { items, total, looked } = await filteredPage(
     threads(),
     (thread) => thread === named || (thread.threadId !== id && textOf(thread).includes(search)),
-    { offset, limit, lookAt: MAX_LOOKED_AT + found.length, countTo: Number.POSITIVE_INFINITY },
+    { offset, limit, lookAt, countTo: Number.POSITIVE_INFINITY },
   )
-  return { threads: items.map(presentThread), total, ...(isCut && { looked_at: MAX_LOOKED_AT }) }
+  return { threads: items.map(presentThread), total, ...(looked === lookAt && { looked_at: MAX_LOOKED_AT }) }
 }
 
 const textOf = (thread: ThreadRecord): string =>

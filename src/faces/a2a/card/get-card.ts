@@ -1,4 +1,4 @@
-import { agentIds } from '../../../agents/errors.ts'
+import { agentIds } from '../../../agents/agent-ids.ts'
 import {
   BASE_HEADERS,
   type Call,

@@ -8,6 +8,7 @@ import {
   type Writer,
 } from '../../../agents/function/define-agent.ts'
 import type { AgentProfile } from '../../../agents/profile.ts'
+import { later } from '../../../core/lazy.ts'
 import { checkOptions, type OptionTable } from '../../../core/options.ts'
 import type { ContentBlock, Message } from '../../../messages/index.ts'
 import { defined, filterFields, isRecord } from '../../../messages/record.ts'
@@ -16,8 +17,11 @@ import { partsOf } from '../parts.ts'
 import { type CardSource, openCard } from './card.ts'
 import { type ConnectionOptions, createConnection } from './connection.ts'
 import { type Conversation, createConversation, isWaiting } from './conversation.ts'
-import { type A2ALink, exchange } from './exchange.ts'
+import type { A2ALink } from './exchange.ts'
 import type { RemoteQuestion } from './reply.ts'
+
+/** Loaded with the first message to a remote agent. */
+const exchange = /* @__PURE__ */ later(() => import('./exchange.ts'), 'exchange')
 
 /** The options of `a2aAgent`: the address of the remote agent, and its profile for clients of this server. */
 export type A2AAgentOptions = CardSource &

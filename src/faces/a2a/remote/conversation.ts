@@ -6,7 +6,7 @@ import { v1 } from '../dialects/v1.ts'
 import { v03 } from '../dialects/v03.ts'
 import type { A2AMessage, StreamItem, Task, TaskState } from '../model.ts'
 import type { RemoteInterface } from './card.ts'
-import { type Budget, type Connection, newBudget, type RpcRequest } from './connection.ts'
+import { type Budget, type Connection, newBudget } from './connection.ts'
 import { A2ARemoteError } from './remote-error.ts'
 
 const readers = /* @__PURE__ */ lazy(() => import('./read.ts'))
@@ -44,27 +44,34 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
   const { url, tenant, streams, version } = remote
   const dialect = version === '1.0' ? v1 : v03
   const methods = new Map([...dialect.methods].map(([name, operation]) => [operation, name]))
-  const request: Remote['request'] = (operation, params, signal) => ({
+  const request = (operation: Operation, params: object, signal: AbortSignal) => ({
     url,
     version,
     method: methods.get(operation)!,
     params: tenant === undefined ? params : { tenant, ...params },
     signal,
   })
+  const call: Remote['call'] = (...asked) => connection.call(request(...asked))
+  const open: Remote['open'] = (budget, ...asked) => connection.open(request(...asked), budget)
   return {
-    follow: (question, signal) => follow({ connection, dialect, streams, request }, question, signal),
+    follow: (question, signal) => follow({ dialect, streams, call, open }, question, signal),
     async task(id, signal) {
       const { readTask } = await readers()
-      return readTask(await connection.call(request('getTask', { id, historyLength: 1 }, signal)))
+      return readTask(await call('getTask', { id, historyLength: 1 }, signal))
     },
   }
 }
 
 interface Remote {
-  readonly connection: Connection
   readonly dialect: Dialect
   readonly streams: boolean
-  readonly request: (operation: Operation, params: object, signal: AbortSignal) => RpcRequest
+  call(operation: Operation, params: object, signal: AbortSignal): Promise<unknown>
+  open(
+    budget: Budget,
+    operation: Operation,
+    params: object,
+    signal: AbortSignal,
+  ): AsyncGenerator<unknown, void>
 }
 
 async function* follow(
@@ -73,7 +80,6 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<StreamItem, void> {
   const { readItem } = await readers()
-  const { connection, request, streams } = remote
   const budget = newBudget()
   let taskId = 'taskId' in question ? question.taskId : undefined
   let isOver = false
@@ -85,7 +91,7 @@ async function* follow(
   try {
     let source = responses(remote, question, leave.signal, budget)
     // The first event of a stream may be the task before it accepted the answer, still in a waiting state.
-    let isOld = streams && 'message' in question && question.message.taskId !== undefined
+    let isOld = remote.streams && 'message' in question && question.message.taskId !== undefined
     for (;;) {
       try {
         for await (const result of source) {
@@ -117,28 +123,28 @@ async function* follow(
     leave.release()
     // Best effort: the run ends whether or not the remote agent responds.
     if (signal.aborted && !isOver && taskId !== undefined && isCancel(signal.reason))
-      connection.call(request('cancelTask', { id: taskId }, AbortSignal.timeout(CANCEL_MS))).catch(() => {})
+      remote.call('cancelTask', { id: taskId }, AbortSignal.timeout(CANCEL_MS)).catch(() => {})
   }
 }
 
 /** The responses to a message; or the current task, then the items after it. */
 async function* responses(
-  { connection, dialect, streams, request }: Remote,
+  { dialect, streams, call, open }: Remote,
   question: Question,
   signal: AbortSignal,
   budget: Budget,
 ): AsyncGenerator<unknown, void> {
   if ('message' in question) {
     const params = sendParams(dialect, question.message, streams)
-    if (streams) yield* connection.open(request('stream', params, signal), budget)
-    else yield await connection.call(request('send', params, signal))
+    if (streams) yield* open(budget, 'stream', params, signal)
+    else yield await call('send', params, signal)
     return
   }
   const id = question.taskId
-  yield await connection.call(request('getTask', { id, historyLength: 1 }, signal))
+  yield await call('getTask', { id, historyLength: 1 }, signal)
   if (!streams) return
   try {
-    yield* connection.open(request('subscribe', { id }, signal), budget)
+    yield* open(budget, 'subscribe', { id }, signal)
   } catch (error) {
     // It has ended in the meantime, or its server does not support it: reading the task again shows which.
     if (!(error instanceof A2ARemoteError && error.code === 'refused')) throw error

@@ -69,9 +69,9 @@ interface ReplyState {
   readonly sources: TextSource[]
   readonly artifacts: Map<string, TextSource>
   readonly interrupts: Map<string, { parts: readonly Part[]; isNew: boolean }>
-  last: TextSource | undefined
+  last?: TextSource | undefined
   /** The last reasoning, unless text followed it. */
-  lastReasoning: TextSource | undefined
+  lastReasoning?: TextSource | undefined
   state: TaskState
   statusParts: readonly Part[]
   /** The agent's last message in the history. */
@@ -93,8 +93,6 @@ export function createReply(writer: ReplyWriter, before: StreamedProgress = {}):
     sources: [],
     artifacts: new Map(),
     interrupts: new Map(),
-    last: undefined,
-    lastReasoning: undefined,
     state: 'working',
     statusParts: [],
     fallback: [],
@@ -238,10 +236,6 @@ function addSource(reply: ReplyState, isArtifact: boolean, kind: TextSource['kin
   return source
 }
 
-/** Whether an artifact may still grow: other texts wait until it is complete. */
-const isOpen = (source: TextSource | undefined): boolean =>
-  source?.isArtifact === true && source.said !== '' && !source.isWhole
-
 /**
  * Progress text was reasoning, unless the answer begins with it. While the answer is shorter, this is
  * undecided.
@@ -263,7 +257,8 @@ async function sayText(reply: ReplyState, source: TextSource): Promise<void> {
     const gap = lastReasoning && lastReasoning !== source ? '\n\n' : ''
     source.said = text
     reply.lastReasoning = source
-    return void (await writer.reasoning(gap + rest))
+    await writer.reasoning(gap + rest)
+    return
   }
   const others = sources.filter(
     (other) => other.kind === 'answer' && other.isArtifact !== isArtifact && other.said !== '',
@@ -282,18 +277,16 @@ async function sayText(reply: ReplyState, source: TextSource): Promise<void> {
   await writer.text(gap + rest)
 }
 
-async function say(reply: ReplyState, source: TextSource): Promise<void> {
-  await sayText(reply, source)
-  for (const part of source.blocks.slice(source.saidBlocks)) {
-    source.saidBlocks++
-    await reply.writer.block(blockOf(part))
-  }
-}
-
 async function sayAll(reply: ReplyState): Promise<void> {
   for (const source of reply.sources) {
-    if (isOpen(reply.last) && reply.last !== source) continue
-    await say(reply, source)
+    const { last } = reply
+    // Other texts wait until an artifact that may still grow is complete.
+    if (last?.isArtifact && last.said !== '' && !last.isWhole && last !== source) continue
+    await sayText(reply, source)
+    for (const part of source.blocks.slice(source.saidBlocks)) {
+      source.saidBlocks++
+      await reply.writer.block(blockOf(part))
+    }
   }
 }
 

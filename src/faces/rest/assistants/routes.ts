@@ -9,7 +9,7 @@ import {
   setLatestVersion,
 } from '../../../engine/assistants/index.ts'
 import { containing } from '../../kit/lists.ts'
-import { count, type FaceCall, type FaceRow, flag, listOf, route } from '../../kit/routes.ts'
+import { type FaceCall, type FaceRow, route } from '../../kit/routes.ts'
 import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import {
@@ -33,6 +33,10 @@ import {
   presentSchemas,
   presentVersion,
 } from './wire.ts'
+
+const count = { type: 'integer', minimum: 0 }
+const flag = { type: 'boolean' }
+const listOf = (items: object) => ({ type: 'array', items })
 
 const { assistant } = answers
 

@@ -1,8 +1,11 @@
 import * as z from 'zod/mini'
 import { later } from '../../../core/lazy.ts'
-import { count, type FaceRow, listOf, type RouteFields, route } from '../../kit/routes.ts'
+import { type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { cronSchema, cronSearchSchema } from './wire.ts'
+
+const count = { type: 'integer', minimum: 0 }
+const listOf = (items: object) => ({ type: 'array', items })
 
 const handlers = () => import('./handlers.ts')
 /** The schema of a cron is loaded with the document. */

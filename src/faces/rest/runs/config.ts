@@ -1,4 +1,4 @@
-import { agentIds } from '../../../agents/errors.ts'
+import { agentIds } from '../../../agents/agent-ids.ts'
 import { HttpError } from '../../../core/http/index.ts'
 import type { Principal } from '../../../core/principal.ts'
 import { idOfGraph } from '../../../engine/assistants/index.ts'

@@ -5,16 +5,7 @@ import { readBy } from '../../kit/body.ts'
 import { cancelRun } from '../../kit/cancel-run.ts'
 import { reporterOf } from '../../kit/errors.ts'
 import { threadIdOf } from '../../kit/ids.ts'
-import {
-  count,
-  type FaceCall,
-  type FaceRow,
-  flag,
-  listOf,
-  type RouteFields,
-  route,
-  text,
-} from '../../kit/routes.ts'
+import { type FaceCall, type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
 import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
@@ -33,6 +24,11 @@ import {
 import { cancelRuns, deleteRun, getRun, getRuns, joinRun, namedInBody } from './records.ts'
 import * as wire from './wire.ts'
 import { modesSchema, type RunCreate } from './wire.ts'
+
+const count = { type: 'integer', minimum: 0 }
+const flag = { type: 'boolean' }
+const listOf = (items: object) => ({ type: 'array', items })
+const text = { type: 'string' }
 
 /** `POST …/runs/stream`: starts a run, and sends its frames until it has ended. */
 async function postRunAndStream(context: PlatformContext, call: FaceCall<RunCreate>): Promise<Response> {

@@ -145,12 +145,12 @@ async function pageOf<Item>(
       if (items.length < PAGE) return
     }
   }
-  const { items, total, isCut } = await filteredPage(all(), isSeen, {
+  const { items, total, looked } = await filteredPage(all(), isSeen, {
     offset,
     limit,
     countTo: offset + limit,
   })
-  if (!isCut || total >= offset + limit) return items
+  if (looked < MAX_LOOKED_AT || total >= offset + limit) return items
   const message = `The search would have to look at more than ${MAX_LOOKED_AT} items: use a longer namespace.`
   throw new HttpError(400, 'invalid_argument', message)
 }

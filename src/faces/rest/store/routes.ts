@@ -3,11 +3,14 @@ import { empty, HttpError, json } from '../../../core/http/index.ts'
 import type { GraphStoreItem, GraphStoreSearchItem } from '../../../storage/graph-store/index.ts'
 import { readBy } from '../../kit/body.ts'
 import type { Read, Schema } from '../../kit/parse.ts'
-import { type FaceCall, type FaceRow, listOf, route, text } from '../../kit/routes.ts'
+import { type FaceCall, type FaceRow, route } from '../../kit/routes.ts'
 import { integer, list, map, number, object, record, refuse } from '../../kit/schema.ts'
 import { item } from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import { ask, assertLabels, assertNamespace, fieldsOf, resourceOf, storeOf } from './access.ts'
+
+const listOf = (items: object) => ({ type: 'array', items })
+const text = { type: 'string' }
 
 const MAX_PAGE = 1_000
 /** One more than a store accepts, so that the store itself reports the error. */
