@@ -17,24 +17,26 @@ const DONE = { done: true, value: undefined } as const
 const READY = /* @__PURE__ */ Promise.resolve()
 const NOTHING = () => {}
 
-interface QueueState {
-  /** Called once, when the queue is closed or its last entry is taken. `early`: entries may be missing. */
-  readonly onClose: (early: boolean, error: unknown) => void
-  entries: (AgentEvent | Step)[]
+type OnClose = (early: boolean, error: unknown) => void
+
+const newQueue = (onClose: OnClose) => ({
+  onClose,
+  entries: [] as (AgentEvent | Step)[],
   /** The length of each entry's text. */
-  lengths: number[]
-  taken: number
-  waitingLength: number
-  ended: boolean
-  closed: boolean
-  failure: { readonly error: unknown } | undefined
-  wake: () => void
-  caughtUp: (() => void)[]
-  reading: Promise<void> | undefined
-  readonly waiting: Set<(error: unknown) => void>
+  lengths: [] as number[],
+  taken: 0,
+  waitingLength: 0,
+  ended: false,
+  closed: false,
+  failure: undefined as { readonly error: unknown } | undefined,
+  wake: NOTHING,
+  caughtUp: [] as (() => void)[],
+  reading: undefined as Promise<void> | undefined,
+  waiting: new Set<(error: unknown) => void>(),
   /** The result of every call after an early close. */
-  refusal: Promise<never> | undefined
-}
+  refusal: undefined as Promise<never> | undefined,
+})
+type QueueState = ReturnType<typeof newQueue>
 
 export type EventQueue = ReturnType<typeof createEventQueue>
 
@@ -45,23 +47,12 @@ export type EventQueue = ReturnType<typeof createEventQueue>
  * If the queue is closed early, all its promises reject, so that the function continues in its `finally`.
  * These rejections need no handler. After the end of the queue, promises that cannot be fulfilled never
  * settle, because the function has returned.
+ *
+ * @param onClose Called once, when the queue is closed or its last entry is taken. `early`: entries may be
+ * missing.
  */
-export function createEventQueue(onClose: QueueState['onClose']) {
-  const queue: QueueState = {
-    onClose,
-    entries: [],
-    lengths: [],
-    taken: 0,
-    waitingLength: 0,
-    ended: false,
-    closed: false,
-    failure: undefined,
-    wake: NOTHING,
-    caughtUp: [],
-    reading: undefined,
-    waiting: new Set(),
-    refusal: undefined,
-  }
+export function createEventQueue(onClose: OnClose) {
+  const queue = newQueue(onClose)
   return {
     put: (event: AgentEvent) => push(queue, event),
     step: (work: Step['work']): Promise<void> =>

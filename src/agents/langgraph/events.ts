@@ -19,29 +19,22 @@ const NOTHING: readonly AgentEvent[] = []
 const CUSTOM_CHANNEL = 'custom:'
 const REMOVE_ALL = '__remove_all__'
 
-interface TranslatorState {
-  readonly messages: ReturnType<typeof createMessageNormalizer>
+const newState = () => ({
+  messages: createMessageNormalizer(),
   /** The ids of requested interrupts. */
-  readonly requested: Set<string>
-  readonly paused: Set<string>
-  readonly removals: Set<string>
-  atBreakpoint: boolean
-  checkpointId: string | undefined
-  held: AgentEvent | undefined
-}
+  requested: new Set<string>(),
+  paused: new Set<string>(),
+  removals: new Set<string>(),
+  atBreakpoint: false,
+  checkpointId: undefined as string | undefined,
+  held: undefined as AgentEvent | undefined,
+})
+type TranslatorState = ReturnType<typeof newState>
 
 /** Translates the events of one run from LangGraph's engine to the Agent Streaming Protocol. */
 export function createTranslator() {
-  const messages = createMessageNormalizer()
-  const state: TranslatorState = {
-    messages,
-    requested: new Set(),
-    paused: new Set(),
-    removals: new Set(),
-    atBreakpoint: false,
-    checkpointId: undefined,
-    held: undefined,
-  }
+  const state = newState()
+  const { messages } = state
   return {
     translate: (event: EngineEvent) => pair(state, rewrite(state, event)),
     /** What the graph's own nodes wrote since its newest checkpoint. */

@@ -39,27 +39,23 @@ export interface OutsideChange {
   readonly change: Change
 }
 
-interface LogState {
-  readonly recorded: readonly LogEntry[]
-  readonly places: ReadonlyMap<string, number>
-  readonly made: Set<string>
-  readonly waiting: Set<WaitingCall>
-  readonly unwritten: Set<number>
-  readonly thrownBy: Map<LogEntry, unknown>
-  readonly entries: LogEntry[]
+const newLog = (initial: State, recorded: readonly LogEntry[]) => ({
+  recorded,
+  places: new Map(recorded.map(({ path }, place) => [path, place])),
+  made: new Set<string>(),
+  waiting: new Set<{ readonly place: number; readonly resolve: () => void }>(),
+  unwritten: new Set<number>(),
+  thrownBy: new Map<LogEntry, unknown>(),
+  entries: [...recorded],
   /** The state at `position`. */
-  state: State
-  position: number
-  isLive: boolean
-  isDelivering: boolean
-  open: number
-  dirty: boolean
-}
-
-interface WaitingCall {
-  readonly place: number
-  readonly resolve: () => void
-}
+  state: initial,
+  position: 0,
+  isLive: false,
+  isDelivering: false,
+  open: 0,
+  dirty: false,
+})
+type LogState = ReturnType<typeof newLog>
 
 export type CallLog = ReturnType<typeof openCallLog>
 
@@ -70,21 +66,7 @@ export type CallLog = ReturnType<typeof openCallLog>
  * @param initial The state before the first entry.
  */
 export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) {
-  const log: LogState = {
-    recorded,
-    places: new Map(recorded.map(({ path }, place) => [path, place])),
-    made: new Set(),
-    waiting: new Set(),
-    unwritten: new Set(),
-    thrownBy: new Map(),
-    entries: [...recorded],
-    state: initial,
-    position: 0,
-    isLive: false,
-    isDelivering: false,
-    open: 0,
-    dirty: false,
-  }
+  const log = newLog(initial, recorded)
   const { places, entries } = log
   advanceTo(log, 0)
   return {

@@ -63,20 +63,21 @@ interface TextSource {
 const INTERRUPT = 'Interrupt'
 
 /** What is known of an answer, and what of it was written. */
-interface ReplyState {
-  readonly writer: ReplyWriter
-  readonly before: StreamedProgress
-  readonly sources: TextSource[]
-  readonly artifacts: Map<string, TextSource>
-  readonly interrupts: Map<string, { parts: readonly Part[]; isNew: boolean }>
-  last?: TextSource | undefined
+const newReply = (writer: ReplyWriter, before: StreamedProgress) => ({
+  writer,
+  before,
+  sources: [] as TextSource[],
+  artifacts: new Map<string, TextSource>(),
+  interrupts: new Map<string, { parts: readonly Part[]; isNew: boolean }>(),
+  last: undefined as TextSource | undefined,
   /** The last reasoning, unless text followed it. */
-  lastReasoning?: TextSource | undefined
-  state: TaskState
-  statusParts: readonly Part[]
+  lastReasoning: undefined as TextSource | undefined,
+  state: 'working' as TaskState,
+  statusParts: [] as readonly Part[],
   /** The agent's last message in the history. */
-  fallback: readonly Part[]
-}
+  fallback: [] as readonly Part[],
+})
+type ReplyState = ReturnType<typeof newReply>
 
 /**
  * Builds one message from the items of a remote agent. The texts of its artifacts and of its final status are
@@ -87,16 +88,7 @@ interface ReplyState {
  * @param before The part of the task's artifacts that earlier exchanges have shown.
  */
 export function createReply(writer: ReplyWriter, before: StreamedProgress = {}): Reply {
-  const reply: ReplyState = {
-    writer,
-    before,
-    sources: [],
-    artifacts: new Map(),
-    interrupts: new Map(),
-    state: 'working',
-    statusParts: [],
-    fallback: [],
-  }
+  const reply = newReply(writer, before)
   return { push: (item) => pushItem(reply, item), end: () => endReply(reply) }
 }
 

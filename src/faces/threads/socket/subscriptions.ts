@@ -47,7 +47,7 @@ export interface Subscriptions {
   closeAll(): void
 }
 
-interface State {
+interface Socket {
   readonly engine: AgentEngine
   readonly call: Pick<FaceCall, 'threadId' | 'principal'>
   readonly writer: SocketWriter
@@ -55,25 +55,21 @@ interface State {
   readonly onEnd: (reason: unknown) => void
   /** Called before that if the error is not reported elsewhere. */
   readonly report: (error: unknown) => void
-  readonly opened: Map<string, Subscription<SocketChunk>>
-  /** The subscriptions that determine the order of events. */
-  joined: readonly Entry[]
-  made: number
-  isFlushing: boolean
-  again: boolean
 }
 
-export function createSubscriptions(
-  socket: Pick<State, 'engine' | 'call' | 'writer' | 'onEnd' | 'report'>,
-): Subscriptions {
-  const state: State = {
-    ...socket,
-    opened: new Map(),
-    joined: [],
-    made: 0,
-    isFlushing: false,
-    again: false,
-  }
+const newState = (socket: Socket) => ({
+  ...socket,
+  opened: new Map<string, Subscription<SocketChunk>>(),
+  /** The subscriptions that determine the order of events. */
+  joined: [] as readonly Entry[],
+  made: 0,
+  isFlushing: false,
+  again: false,
+})
+type State = ReturnType<typeof newState>
+
+export function createSubscriptions(socket: Socket): Subscriptions {
+  const state = newState(socket)
   return {
     get size() {
       return state.opened.size
