@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/http/origins.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { type Terminal, UsageError } from '../terminal.ts'
 
@@ -198,6 +199,3 @@ function oneOf<const T extends string>(option: string, value: string, allowed: r
   if (found) return found
   throw new UsageError(`${option} must be one of ${allowed.join(', ')}, not “${value}”.`)
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

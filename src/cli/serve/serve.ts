@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { isLoopback } from '../../../adapters/node/serve.ts'
 import { AgentwireError } from '../../core/errors.ts'
+import { isLoopback } from '../../core/http/origins.ts'
 import { saidOpen } from '../../core/http/security.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'

@@ -1,6 +1,6 @@
-import { serve } from '../../../adapters/node/serve.ts'
+import { serve } from '../../../adapters/node.ts'
 import type { WebHandler } from '../../core/http/index.ts'
-import { createAgentEngine } from '../../engine/index.ts'
+import { createAgentEngine } from '../../index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
 import { type Log, logged, registerLog } from './log.ts'
