@@ -108,7 +108,7 @@ export function openAuditContext(options: AuditContextOptions): {
   readonly audit: AuditContext
   clear(): Promise<void>
 } {
-  const { assistantId, input, signal } = options
+  const { assistantId, input, signal, streamPath } = options
   const base = options.baseUrl.replace(/(?<!\/)\/+$/, '')
   const made = new Set<string>()
   const open = new Set<AbortController>()
@@ -117,48 +117,16 @@ export function openAuditContext(options: AuditContextOptions): {
     for (const leave of open) leave.abort()
   }
   signal.addEventListener('abort', closeAll, { once: true })
-
-  async function send(
-    method: string,
-    path: string,
-    { body, headers }: Sent,
-    within: AbortSignal,
-  ): Promise<Response> {
-    const type = body !== undefined && { 'content-type': 'application/json' }
-    const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const init = { method, headers: { ...type, ...options.headers, ...headers }, signal: within }
-    try {
-      return await options.fetch(base + path, body === undefined ? init : { ...init, body: text })
-    } catch (error) {
-      if (!within.aborted) throw error
-      throw new AuditError(`${method} ${path}`, 'an answer in time', 'none', { cause: error })
-    }
+  const leaveOf = (): AbortController => {
+    signal.throwIfAborted()
+    const leave = new AbortController()
+    open.add(leave)
+    return leave
   }
-
+  const send = (method: string, path: string, sent: Sent, within: AbortSignal): Promise<Response> =>
+    sendTo({ ...options, base }, method, path, sent, within)
   const request: AuditContext['request'] = async (method, path, sent = {}) =>
     answerOf(await send(method, path, sent, signal))
-
-  async function stream(
-    path: string,
-    body: unknown,
-    headers: StreamOptions['headers'],
-  ): Promise<AuditStream> {
-    signal.throwIfAborted()
-    const leave = new AbortController()
-    open.add(leave)
-    const sent = { body, headers: { accept: 'text/event-stream', ...headers } }
-    const response = await send('POST', path, sent, leave.signal)
-    isStream(response)
-    return readStream(response, leave)
-  }
-
-  function socket(path: string, headers: StreamOptions['headers']): Promise<AuditSocket> {
-    signal.throwIfAborted()
-    const leave = new AbortController()
-    open.add(leave)
-    const url = base.replace(/^http/, 'ws') + path
-    return openSocket(options.webSocketFactory!, url, headers ?? options.headers, leave)
-  }
 
   function thread(agent = assistantId, id: string = crypto.randomUUID()): AuditThread {
     const path = `/threads/${encodeURIComponent(id)}`
@@ -169,8 +137,18 @@ export function openAuditContext(options: AuditContextOptions): {
       input,
       signal,
       request: (method, below, sent) => request(method, path + below, sent),
-      open: (body, more) => stream(path + (more.path ?? options.streamPath), body, more.headers),
-      socket: (more = {}) => socket(path + (more.path ?? options.streamPath), more.headers),
+      async open(body, more) {
+        const leave = leaveOf()
+        const sent = { body, headers: { accept: 'text/event-stream', ...more.headers } }
+        const response = await send('POST', path + (more.path ?? streamPath), sent, leave.signal)
+        isStream(response)
+        return readStream(response, leave)
+      },
+      socket: async (more = {}) => {
+        const leave = leaveOf()
+        const url = base.replace(/^http/, 'ws') + path + (more.path ?? streamPath)
+        return openSocket(options.webSocketFactory!, url, more.headers ?? options.headers, leave)
+      },
     })
   }
 
@@ -187,6 +165,24 @@ export function openAuditContext(options: AuditContextOptions): {
   return { audit: { ...options, thread, request }, clear }
 }
 
+async function sendTo(
+  server: Pick<AuditContextOptions, 'headers' | 'fetch'> & { readonly base: string },
+  method: string,
+  path: string,
+  { body, headers }: Sent,
+  within: AbortSignal,
+): Promise<Response> {
+  const type = body !== undefined && { 'content-type': 'application/json' }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const init = { method, headers: { ...type, ...server.headers, ...headers }, signal: within }
+  try {
+    return await server.fetch(server.base + path, body === undefined ? init : { ...init, body: text })
+  } catch (error) {
+    if (!within.aborted) throw error
+    throw new AuditError(`${method} ${path}`, 'an answer in time', 'none', { cause: error })
+  }
+}
+
 interface ThreadOptions
   extends Pick<AuditContext, 'input' | 'signal' | 'request'>,
     Pick<AuditThread, 'socket'> {
@@ -196,26 +192,10 @@ interface ThreadOptions
 }
 
 function threadOf({ id, assistantId, input, signal, request, open, socket }: ThreadOptions): AuditThread {
-  let commands = 0
   const runParams = { assistant_id: assistantId, input: input('Hello') }
-
-  async function command(method: string, given: unknown = {}): Promise<unknown> {
-    const commandId = ++commands
-    const params = method === 'run.start' ? { ...runParams, ...(given as object) } : given
-    const { status, body } = await request('POST', '/commands', { body: { id: commandId, method, params } })
-    equal(`the status of ${method}`, status, 200)
-    equal(`the id in the answer to ${method}`, at(body, 'id'), commandId)
-    const type = at(body, 'type')
-    const isAnswer = type === 'success' || type === 'error'
-    hold(`the type of the answer to ${method}`, isAnswer, 'success or error', body)
-    const isTold = type === 'success' || (isText(at(body, 'error')) && isText(at(body, 'message')))
-    hold(`the error of ${method}`, isTold, 'error and message', body)
-    return body
-  }
-
-  async function ok(method: string, params?: unknown): Promise<unknown> {
-    return resultOf(method, await command(method, params))
-  }
+  const command = commandsOf(request, runParams)
+  const ok = async (method: string, params?: unknown): Promise<unknown> =>
+    resultOf(method, await command(method, params))
 
   const start: AuditThread['start'] = async (params = {}) => {
     const result = await ok('run.start', params)
@@ -225,17 +205,6 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
   }
 
   const stream: AuditThread['stream'] = (filter = {}, more = {}) => open({ channels: ALL, ...filter }, more)
-
-  const begin: AuditThread['begin'] = async (params) => {
-    await start(params)
-    return stream()
-  }
-
-  async function state(path = '/state'): Promise<unknown> {
-    const { status, body } = await request('GET', path)
-    equal(`the status of GET ${path}`, status, 200)
-    return body
-  }
 
   async function run(times = 1): Promise<Transcript> {
     const runIds = [await start()]
@@ -248,14 +217,8 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
     }
   }
 
-  async function idle(): Promise<unknown> {
-    for (;;) {
-      const seen = await state()
-      if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
-    }
-  }
+  const state = (path?: string): Promise<unknown> => stateOf(request, path)
+  const idle = (): Promise<unknown> => untilIdle(state, signal)
 
   return {
     id,
@@ -274,9 +237,47 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
       hold(`the answer to ${method}`, codes.includes(String(at(answer, 'error'))), codes.join(' or '), answer)
     },
     start,
-    begin,
+    async begin(params) {
+      await start(params)
+      return stream()
+    },
     stream,
     socket,
+  }
+}
+
+function commandsOf(
+  request: AuditContext['request'],
+  runParams: AuditThread['runParams'],
+): AuditThread['command'] {
+  let commands = 0
+  return async (method, given = {}) => {
+    const id = ++commands
+    const params = method === 'run.start' ? { ...runParams, ...(given as object) } : given
+    const { status, body } = await request('POST', '/commands', { body: { id, method, params } })
+    equal(`the status of ${method}`, status, 200)
+    equal(`the id in the answer to ${method}`, at(body, 'id'), id)
+    const type = at(body, 'type')
+    const isAnswer = type === 'success' || type === 'error'
+    hold(`the type of the answer to ${method}`, isAnswer, 'success or error', body)
+    const isTold = type === 'success' || (isText(at(body, 'error')) && isText(at(body, 'message')))
+    hold(`the error of ${method}`, isTold, 'error and message', body)
+    return body
+  }
+}
+
+async function stateOf(request: AuditContext['request'], path = '/state'): Promise<unknown> {
+  const { status, body } = await request('GET', path)
+  equal(`the status of GET ${path}`, status, 200)
+  return body
+}
+
+async function untilIdle(state: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  for (;;) {
+    const seen = await state()
+    if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
   }
 }
 

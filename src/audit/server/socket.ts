@@ -52,46 +52,9 @@ export async function openSocket(
   leave: AbortController,
 ): Promise<AuditSocket> {
   const intake = createIntake('socket')
-  const { look, over, wait } = intake
-  const messages: unknown[] = []
-  const answers: unknown[] = []
-  let isOpen = false
-  let why: string | undefined
+  const { wait } = intake
   const socket = factory(url, { headers })
-  socket.addEventListener('open', () => {
-    isOpen = true
-    look()
-  })
-  socket.addEventListener('error', ({ message }) => {
-    why ??= message || undefined
-    over('broken')
-  })
-  const closed = new Promise<void>((resolve) => {
-    socket.addEventListener('close', () => {
-      over('ended')
-      resolve()
-    })
-  })
-  socket.addEventListener('message', ({ data }) => {
-    const message = parsed(data)
-    const event = at(message, 'type') === 'event' ? readEvent(message) : undefined
-    messages.push(message)
-    if (event) intake.events.push(event)
-    else answers.push(message)
-    look()
-  })
-  leave.signal.addEventListener('abort', () => {
-    over('timeout')
-    socket.close()
-  })
-  try {
-    await wait('an open web socket', () => isOpen || undefined)
-  } catch (error) {
-    throw why === undefined
-      ? error
-      : new AuditError(`the web socket ${url}`, 'it to open', why, { cause: error })
-  }
-
+  const { messages, answers, closed } = await received(socket, url, intake, leave)
   let commands = 0
   const send = (message: unknown) =>
     socket.send(typeof message === 'string' ? message : JSON.stringify(message))
@@ -102,9 +65,8 @@ export async function openSocket(
     return wait(`an answer to ${method}`, () => answers.find((answer) => at(answer, 'id') === id))
   }
 
-  async function ok(method: string, params?: unknown): Promise<unknown> {
-    return resultOf(method, await command(method, params))
-  }
+  const ok = async (method: string, params?: unknown): Promise<unknown> =>
+    resultOf(method, await command(method, params))
 
   return {
     ...intake,
@@ -124,6 +86,53 @@ export async function openSocket(
       return closed
     },
   }
+}
+
+/** Waits until a socket is open. The messages and answers grow as it receives them. */
+async function received(
+  socket: AuditedSocket,
+  url: string,
+  { events, look, over, wait }: ReturnType<typeof createIntake>,
+  leave: AbortController,
+) {
+  const messages: unknown[] = []
+  const answers: unknown[] = []
+  let isOpen = false
+  let why: string | undefined
+  socket.addEventListener('open', () => {
+    isOpen = true
+    look()
+  })
+  socket.addEventListener('error', ({ message }) => {
+    why ??= message || undefined
+    over('broken')
+  })
+  const closed = new Promise<void>((resolve) => {
+    socket.addEventListener('close', () => {
+      over('ended')
+      resolve()
+    })
+  })
+  socket.addEventListener('message', ({ data }) => {
+    const message = parsed(data)
+    const event = at(message, 'type') === 'event' ? readEvent(message) : undefined
+    messages.push(message)
+    if (event) events.push(event)
+    else answers.push(message)
+    look()
+  })
+  leave.signal.addEventListener('abort', () => {
+    over('timeout')
+    socket.close()
+  })
+  try {
+    await wait('an open web socket', () => isOpen || undefined)
+  } catch (error) {
+    throw why === undefined
+      ? error
+      : new AuditError(`the web socket ${url}`, 'it to open', why, { cause: error })
+  }
+  return { messages, answers, closed }
 }
 
 /** The parsed JSON of a message. Other data is kept as it is, and matches no rule. */

@@ -45,11 +45,6 @@ export function LogView({ threadId, live, place }: LogViewProps) {
   }, [all, version, channels, namespace, isUnfolded, step, runId, named])
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const known = useMemo(() => namesIn(all), [all, version])
-  const toggle = (channel: string) => {
-    const next = new Set(channels)
-    if (!next.delete(channel)) next.add(channel)
-    setChannels(next)
-  }
   const selected = named === undefined ? undefined : shown.find(({ seq }) => seq === Number(named))
   const go = (entry?: LogEntry, of: readonly string[] = stepId ? [OF, stepId, runId ?? ''] : []) =>
     select('threads', threadId, 'log', ...of, ...(entry ? [`${entry.seq}`] : []))
@@ -68,20 +63,7 @@ export function LogView({ threadId, live, place }: LogViewProps) {
             <span class="hidden">show all events</span>
           </button>
         )}
-        <fieldset class="chips line wrap">
-          <legend class="hidden">Channels</legend>
-          {known.channels.map(([channel, count]) => (
-            <button
-              key={channel}
-              type="button"
-              class="chip small"
-              aria-pressed={channels.has(channel)}
-              onClick={() => toggle(channel)}
-            >
-              {channel} <span class="count dim">{count.toLocaleString()}</span>
-            </button>
-          ))}
-        </fieldset>
+        <Channels known={known.channels} chosen={channels} onChoose={setChannels} />
         <Select
           label="Namespace"
           value={namespace}
@@ -114,6 +96,36 @@ export function LogView({ threadId, live, place }: LogViewProps) {
         <Payload entry={selected} step={linkOf(threadId, places.of(selected))} onClose={() => go()} />
       )}
     </div>
+  )
+}
+
+interface ChannelsProps {
+  readonly known: readonly (readonly [channel: string, count: number])[]
+  readonly chosen: ReadonlySet<string>
+  readonly onChoose: (channels: ReadonlySet<string>) => void
+}
+
+function Channels({ known, chosen, onChoose }: ChannelsProps) {
+  const toggle = (channel: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(channel)) next.add(channel)
+    onChoose(next)
+  }
+  return (
+    <fieldset class="chips line wrap">
+      <legend class="hidden">Channels</legend>
+      {known.map(([channel, count]) => (
+        <button
+          key={channel}
+          type="button"
+          class="chip small"
+          aria-pressed={chosen.has(channel)}
+          onClick={() => toggle(channel)}
+        >
+          {channel} <span class="count dim">{count.toLocaleString()}</span>
+        </button>
+      ))}
+    </fieldset>
   )
 }
 

@@ -62,7 +62,6 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
   useKeys(TABS.map(([name], index) => [`${index + 1}`, () => go('threads', threadId, name)]))
   if (error && error.status > 0 && error.status < 500) return <Problem>{error.message}</Problem>
   if (!thread) return <Empty>Loading…</Empty>
-  const waiting = thread.open_interrupts.length
   return (
     <article class="thread stack" aria-label="Thread">
       <header class="line wrap">
@@ -81,21 +80,7 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
         {thread.error && tab !== 'conversation' && <RunProblem message={thread.error} />}
         {isStopped(thread) && <Stopped thread={thread} onDone={refresh} />}
       </header>
-      <div class="tabs" role="tablist" aria-label="Views">
-        {TABS.map(([name, label]) => (
-          <a
-            key={name}
-            id={`tab-${name}`}
-            role="tab"
-            aria-selected={name === tab}
-            aria-controls="view"
-            href={routeTo('threads', threadId, name)}
-          >
-            {label}
-            {name === 'interrupts' && waiting > 0 && <span class="badge warn">{waiting}</span>}
-          </a>
-        ))}
-      </div>
+      <Tabs threadId={threadId} tab={tab} waiting={thread.open_interrupts.length} />
       <div class="view stack" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
@@ -109,6 +94,31 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
     </article>
   )
 }
+
+interface TabsProps {
+  readonly threadId: string
+  readonly tab: string
+  /** The questions that wait for an answer. */
+  readonly waiting: number
+}
+
+const Tabs = ({ threadId, tab, waiting }: TabsProps) => (
+  <div class="tabs" role="tablist" aria-label="Views">
+    {TABS.map(([name, label]) => (
+      <a
+        key={name}
+        id={`tab-${name}`}
+        role="tab"
+        aria-selected={name === tab}
+        aria-controls="view"
+        href={routeTo('threads', threadId, name)}
+      >
+        {label}
+        {name === 'interrupts' && waiting > 0 && <span class="badge warn">{waiting}</span>}
+      </a>
+    ))}
+  </div>
+)
 
 interface StoppedProps {
   readonly thread: ThreadDetail
