@@ -4,7 +4,7 @@ import type {
   CheckpointListOptions,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, rulesOf } from '../check.ts'
 import { same } from '../store/claims.ts'
 import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 

@@ -1,4 +1,4 @@
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, rulesOf } from '../check.ts'
 import { claim, outcome, same } from '../store/claims.ts'
 import { at, type CheckpointerContext, idOf, putDraft } from './rule.ts'
 

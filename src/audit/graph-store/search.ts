@@ -3,8 +3,7 @@ import type {
   GraphStoreNamespaceOptions,
   GraphStoreSearchItem,
 } from '../../storage/graph-store/index.ts'
-import { equal, hold } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, equal, hold, rulesOf } from '../check.ts'
 import { type GraphStoreContext, keysOf, sortedKeys } from './rule.ts'
 
 const PEOPLE = {

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { equal, hold } from '../check.ts'
 import { idsOf, sentOf, type WireEvent } from './events.ts'
-import type { Reader } from './intake.ts'
+import type { Reader } from './stream.ts'
 
 /** Checks that a request was accepted. */
 export const accepted = (what: string, status: number): void =>

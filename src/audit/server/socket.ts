@@ -1,6 +1,6 @@
 import { AuditError, equal } from '../check.ts'
 import { ALL, at, readEvent, resultOf } from './events.ts'
-import { createIntake, type Reader } from './intake.ts'
+import { createIntake, type Reader } from './stream.ts'
 
 /** The part of a web socket that the audits use. Browsers, Node 22 or newer, and `ws` provide it. */
 export interface AuditedSocket {

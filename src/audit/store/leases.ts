@@ -1,5 +1,5 @@
 import type { Store } from '../../storage/store/store.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, rulesOf } from '../check.ts'
 import { claim, refused, same } from './claims.ts'
 import {
   append,

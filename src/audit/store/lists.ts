@@ -1,6 +1,5 @@
 import type { ListQuery } from '../../storage/store/store.ts'
-import { rejection } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, rejection, rulesOf } from '../check.ts'
 import { same } from './claims.ts'
 import { clear, isAbsent, listAll, pathOf, put, remove, SHORT, type StoreContext } from './rule.ts'
 

@@ -1,4 +1,4 @@
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, rulesOf } from '../check.ts'
 import { claim, refused, same } from './claims.ts'
 import {
   append,

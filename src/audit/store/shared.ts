@@ -1,6 +1,5 @@
 import type { PartitionChange } from '../../storage/store/store.ts'
-import { eventually } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, eventually, rulesOf } from '../check.ts'
 import { claim, outcome, refused, same } from './claims.ts'
 import { append, fence, free, LONG, put, type StoreContext, seqsIn, take, textsIn } from './rule.ts'
 

@@ -1,6 +1,5 @@
 import { isLoopback } from '../../core/http/origins.ts'
-import { parseCommandLine, portOf } from '../options.ts'
-import { type Terminal, UsageError } from '../terminal.ts'
+import { parseCommandLine, portOf, type Terminal, UsageError } from '../terminal.ts'
 
 export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the deployments API, and builds and runs deployments
 

@@ -9,10 +9,17 @@ import { openAi } from '../../faces/openai/index.ts'
 import { createAgentServer } from '../../index.ts'
 import { anthropic, type Model, openai } from '../../models/formats/models.ts'
 import { openStorage } from '../../storage/open.ts'
-import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
 import { isMcpInstalled } from '../serve/mcp.ts'
-import { type ExitCode, openPage, type Terminal, UsageError, untilStopped } from '../terminal.ts'
+import {
+  type ExitCode,
+  openPage,
+  parseCommandLine,
+  portOf,
+  type Terminal,
+  UsageError,
+  untilStopped,
+} from '../terminal.ts'
 import { demoAgents, offlineModel } from './agents.ts'
 import { CHAT } from './page/compiled.ts'
 

@@ -15,14 +15,9 @@ type Typed = Readonly<
   Record<string, { readonly [Key in keyof AgentSchemas]?: AgentSchemas[Key] | undefined }>
 >
 
-interface Spec {
-  readonly sourceFile: string
-  readonly exportSymbol: string
-}
-
 interface Parser {
   getStaticGraphSchema(
-    specs: Readonly<Record<string, Spec>>,
+    specs: Readonly<Record<string, { readonly sourceFile: string; readonly exportSymbol: string }>>,
     options: { readonly timeoutMs: number },
   ): Promise<Readonly<Record<string, Typed>>>
 }

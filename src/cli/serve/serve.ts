@@ -2,9 +2,15 @@ import { basename } from 'node:path'
 import { AgentwireError } from '../../core/errors.ts'
 import { isLoopback } from '../../core/http/origins.ts'
 import { saidOpen } from '../../core/http/security.ts'
-import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
-import { type ExitCode, type Terminal, UsageError, untilStopped } from '../terminal.ts'
+import {
+  type ExitCode,
+  parseCommandLine,
+  portOf,
+  type Terminal,
+  UsageError,
+  untilStopped,
+} from '../terminal.ts'
 import { createLog } from './log.ts'
 import { MCP_INSTALL, type McpState, mcpState } from './mcp.ts'
 import type { Project } from './project.ts'

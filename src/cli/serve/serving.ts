@@ -197,17 +197,12 @@ function keepRunning(problem: (error: unknown) => void): void {
 const FETCH = Symbol.for('langgraph_api:fetch')
 const URL_OF_SERVER = Symbol.for('langgraph_api:url')
 
-interface Loopback {
-  [FETCH]?: typeof fetch | undefined
-  [URL_OF_SERVER]?: string | undefined
-}
-
 /**
  * Lets project code call this server with `new Client()`, without the network. Returns a function that ends
  * this.
  */
 function bindLoopback(handler: WebHandler, url: string): () => void {
-  const places = globalThis as Loopback
+  const places = globalThis as { [FETCH]?: typeof fetch | undefined; [URL_OF_SERVER]?: string | undefined }
   const loopback: typeof fetch = (input, init) =>
     handler.fetch(new Request(input, init), { signal: init?.signal ?? undefined })
   places[FETCH] = loopback

@@ -7,9 +7,18 @@ import { tenantIdOf } from '../records/names.ts'
 import type { CREATE_PROVIDER, PATCH_PROVIDER } from '../wire/auth.ts'
 import type { Given } from '../wire/common.ts'
 import { checkEndpoint, checkRedirectUri, sealClientSecret } from './providers/endpoints.ts'
-import { PROVIDER_DEFAULTS, type ProviderRecord } from './records.ts'
+import {
+  load,
+  loadAll,
+  PROVIDER_DEFAULTS,
+  PROVIDERS,
+  type ProviderRecord,
+  put,
+  type Stored,
+  unchanged,
+  WORKSPACE_TOKENS,
+} from './records.ts'
 import type { AuthContext, CallerContext } from './service.ts'
-import { load, loadAll, PROVIDERS, put, type Stored, unchanged, WORKSPACE_TOKENS } from './stored.ts'
 import { loadWorkspaceToken, removeAllTokens, SLACK } from './tokens/removal.ts'
 
 export type NewProvider = Given<z.output<typeof CREATE_PROVIDER>>

@@ -1,6 +1,5 @@
 import { watchChanges } from '../../storage/coordination/changes.ts'
-import { authenticate } from './flows/authenticate.ts'
-import { parseAuthId } from './flows/begin.ts'
+import { authenticate, parseAuthId } from './flows/begin.ts'
 import { isParty } from './flows/complete.ts'
 import {
   changeProvider,
@@ -11,9 +10,18 @@ import {
 } from './manage-providers.ts'
 import type { ProviderAnswer } from './oauth-client.ts'
 import { discoverProvider } from './providers/mcp.ts'
-import type { FlowRecord, ProviderRecord, TokenRecord } from './records.ts'
+import {
+  FLOWS,
+  type FlowRecord,
+  load,
+  type ProviderRecord,
+  TOKENS,
+  type TokenRecord,
+  tenantPartition,
+  userKeyOf,
+  userPartition,
+} from './records.ts'
 import type { AuthCaller, AuthContext, CallerContext, Waited } from './service.ts'
-import { FLOWS, load, TOKENS, tenantPartition, userKeyOf, userPartition } from './stored.ts'
 import { hasWorkspaceToken, removeToken, removeTokens, removeWorkspaceToken } from './tokens/removal.ts'
 import {
   changeToken,

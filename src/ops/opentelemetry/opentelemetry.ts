@@ -11,13 +11,13 @@ import type { ModelCall } from '../../agents/agent.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
 import type { EngineMeasures, ServerEvent } from '../../engine/index.ts'
 import {
+  createRunSpans,
   endingAttributes,
   modelCallAttributes,
   type RunEndEvent,
   runErrorTypeOf,
   secondsBetween,
-} from './attributes.ts'
-import { createRunSpans } from './spans.ts'
+} from './spans.ts'
 
 export interface OpenTelemetryOptions {
   /** Creates the spans. Default: the tracer `agentwire` of the global tracer provider. */

@@ -4,8 +4,8 @@ import { useKeys } from '../data/keys.ts'
 import type { ToggleStop } from '../data/local-settings.ts'
 import { useCamera } from '../data/use-camera.ts'
 import type { Stops } from '../model/breakpoints.ts'
+import { joined, type NodeState } from '../model/graph.ts'
 import type { Area, Layout } from '../model/graph-layout.ts'
-import { joined, type NodeState } from '../model/graph-states.ts'
 import type { Span } from '../model/spans.ts'
 import { BoxMark, EdgeMark, NodeMark, StopMark } from './graph-marks.tsx'
 
@@ -85,11 +85,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   )
 }
 
-interface MarksProps extends GraphCanvasProps {
-  readonly onReveal: (area: Area) => void
-}
-
-function Marks(props: MarksProps) {
+function Marks(props: GraphCanvasProps & { readonly onReveal: (area: Area) => void }) {
   const { layout, states, run, marked, stops, onToggleStop, linkTo, onReveal } = props
   const { nodes, boxes, edges } = layout
   return (

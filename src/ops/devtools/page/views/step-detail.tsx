@@ -203,12 +203,8 @@ const Value = ({ events, pick }: ValueProps) =>
     <JsonTree value={pick(events)} open={2} />
   )
 
-interface FetchedProps extends Pick<LoggedValueProps, 'pick'> {
-  readonly range: LogRange
-}
-
 /** A value whose events the page has dropped. */
-function Fetched({ range, pick }: FetchedProps) {
+function Fetched({ range, pick }: Pick<LoggedValueProps, 'pick'> & { readonly range: LogRange }) {
   const { threadId, from, to } = range
   const [read, setRead] = useState<{ readonly events?: readonly WireEvent[]; readonly problem?: string }>({})
   useEffect(() => {

@@ -120,17 +120,12 @@ const Tabs = ({ threadId, tab, waiting }: TabsProps) => (
   </div>
 )
 
-interface StoppedProps {
-  readonly thread: ThreadDetail
-  readonly onDone: () => void
-}
-
 /** Whether the thread waits to be continued, and asks nothing. */
 const isStopped = ({ status, open_interrupts, active_run_id, queued }: ThreadDetail): boolean =>
   status === 'interrupted' && open_interrupts.length === 0 && active_run_id === null && queued === 0
 
 /** A run that stopped at a breakpoint, and a button to continue it. */
-function Stopped({ thread, onDone }: StoppedProps) {
+function Stopped({ thread, onDone }: { readonly thread: ThreadDetail; readonly onDone: () => void }) {
   const path = `${threadPath(thread.thread_id)}/checkpoints?limit=1`
   const { data } = useAsked<readonly CheckpointRow[]>(path, thread.log.head)
   const next = data?.[0]?.next ?? []
@@ -148,13 +143,8 @@ function Stopped({ thread, onDone }: StoppedProps) {
   )
 }
 
-interface RunsViewProps {
-  readonly thread: ThreadDetail
-  readonly onDone: () => void
-}
-
 /** The runs of a thread whose records the store still has. */
-function RunsView({ thread, onDone }: RunsViewProps) {
+function RunsView({ thread, onDone }: { readonly thread: ThreadDetail; readonly onDone: () => void }) {
   const { runs, metadata } = thread
   const cancel = (run: RunRow) => async () => {
     await ask(`${threadPath(thread.thread_id)}/runs/${run.run_id}/cancel`, {})
