@@ -1,7 +1,6 @@
 import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Guard, Op, Store } from '../storage/store/store.ts'
-import { type Audit, eventually, type Rule } from './check.ts'
-import { outcome } from './store/claims.ts'
+import { type Audit, eventually, outcome, type Rule } from './check.ts'
 import { commitRules } from './store/commits.ts'
 import { documentRules } from './store/documents.ts'
 import { leaseRules } from './store/leases.ts'

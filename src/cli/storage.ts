@@ -1,8 +1,15 @@
 import { AgentwireError } from '../core/errors.ts'
 import type { StorageReport } from '../storage/durable.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../storage/open.ts'
-import { contentLines, explain, findingsOf } from './report.ts'
-import { type ExitCode, parseCommandLine, type Terminal, UsageError } from './terminal.ts'
+import {
+  contentLines,
+  type ExitCode,
+  explain,
+  findingsOf,
+  parseCommandLine,
+  type Terminal,
+  UsageError,
+} from './terminal.ts'
 
 const STORAGE_USAGE = `agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
 agentwire storage migrate  creates the tables, or migrates them to this version of agentwire

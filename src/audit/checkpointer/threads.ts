@@ -4,8 +4,7 @@ import type {
   CheckpointListOptions,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { type Checks, rulesOf } from '../check.ts'
-import { same } from '../store/claims.ts'
+import { type Checks, rulesOf, same } from '../check.ts'
 import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 const NAMES = {

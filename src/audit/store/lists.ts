@@ -1,6 +1,5 @@
 import type { ListQuery } from '../../storage/store/store.ts'
-import { type Checks, rejection, rulesOf } from '../check.ts'
-import { same } from './claims.ts'
+import { type Checks, rejection, rulesOf, same } from '../check.ts'
 import { clear, isAbsent, listAll, pathOf, put, remove, SHORT, type StoreContext } from './rule.ts'
 
 const NAMES = {

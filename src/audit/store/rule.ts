@@ -8,7 +8,7 @@ import type {
   Op,
   Store,
 } from '../../storage/store/store.ts'
-import { claim } from './claims.ts'
+import { claim } from '../check.ts'
 
 /** The context of a rule: a store that may contain other data, and unused names. */
 export interface StoreContext {

@@ -1,5 +1,5 @@
 import type { Guard, ListQuery, Op } from '../../storage/store/store.ts'
-import { claim, nameOf, outcome, same } from './claims.ts'
+import { claim, nameOf, outcome, same } from '../check.ts'
 import {
   applyCommit,
   EMPTY,

@@ -9,10 +9,10 @@ import { openAi } from '../../faces/openai/index.ts'
 import { createAgentServer } from '../../index.ts'
 import { anthropic, type Model, openai } from '../../models/formats/models.ts'
 import { openStorage } from '../../storage/open.ts'
-import { explain } from '../report.ts'
 import { isMcpInstalled } from '../serve/mcp.ts'
 import {
   type ExitCode,
+  explain,
   openPage,
   parseCommandLine,
   portOf,

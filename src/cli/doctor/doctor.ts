@@ -8,8 +8,15 @@ import { AgentwireError } from '../../core/errors.ts'
 import { VERSION } from '../../core/version.ts'
 import { openStorage, withoutPassword } from '../../storage/open.ts'
 import { packageFolder } from '../create/choices.ts'
-import { explain, findingsOf } from '../report.ts'
-import { type ExitCode, parseCommandLine, portOf, type Terminal, UsageError } from '../terminal.ts'
+import {
+  type ExitCode,
+  explain,
+  findingsOf,
+  parseCommandLine,
+  portOf,
+  type Terminal,
+  UsageError,
+} from '../terminal.ts'
 import { type Check, serverChecks } from './running.ts'
 
 const DOCTOR_USAGE = `agentwire doctor  checks this machine, this folder and a running server, and says what to do

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isLoopback } from '../../core/http/origins.ts'
-import { explain, type Finding } from '../report.ts'
+import { explain, type Finding } from '../terminal.ts'
 
 /** What a check found. `check` is stable, for programs that read the JSON. */
 export interface Check extends Finding {

@@ -12,8 +12,7 @@ import {
   strings,
   wrong,
 } from './config-reader.ts'
-import { HTTP_SECTION, type HttpSection } from './http-section.ts'
-import { STORE_SECTION, type StoreSection } from './store-section.ts'
+import { HTTP_SECTION, type HttpSection, STORE_SECTION, type StoreSection } from './sections.ts'
 
 /**
  * The sections of `langgraph.json` that `agentwire serve` reads. The others are for builds and other servers.

@@ -4,10 +4,10 @@ import type { StoredConfig } from '../../faces/kit/index.ts'
 import type { ServerInfo } from '../../faces/rest/index.ts'
 import { type AgentEngine, createAgentServer } from '../../index.ts'
 import { type AppLike, type AppOptions, appHandler, aroundHono, isHono } from './app.ts'
-import type { HttpSection } from './http-section.ts'
 import { langgraphVersion } from './langgraph.ts'
 import { mcpFaces } from './mcp.ts'
 import type { Project } from './project.ts'
+import type { HttpSection } from './sections.ts'
 import { uiHandler } from './ui.ts'
 
 export interface FacesOptions {

@@ -16,7 +16,7 @@ import { ConfigError, readBy } from './config-reader.ts'
 import { graphTypes } from './graph-types.ts'
 import { checkLangGraph, shareLangGraph } from './langgraph.ts'
 import { type Modules, projectModules } from './modules.ts'
-import { graphStoreOf } from './store-section.ts'
+import { graphStoreOf } from './sections.ts'
 
 /** A project in the state of its files at one time. */
 export interface Project {

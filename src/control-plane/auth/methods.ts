@@ -4,12 +4,12 @@ import { isParty } from './flows/complete.ts'
 import {
   changeProvider,
   createProvider,
+  discoverProvider,
   findProvider,
   listProviders,
   removeProvider,
 } from './manage-providers.ts'
 import type { ProviderAnswer } from './oauth-client.ts'
-import { discoverProvider } from './providers/mcp.ts'
 import {
   FLOWS,
   type FlowRecord,

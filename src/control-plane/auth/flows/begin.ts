@@ -1,7 +1,7 @@
 import { uuid7 } from '../../../core/ids.ts'
 import { noToken, refusal } from '../../errors.ts'
 import type { SecretBox } from '../../secrets/secret-box.ts'
-import { callbackUrl, endpointsOf, providerFor } from '../providers/endpoints.ts'
+import { callbackUrl, endpointsOf, providerFor } from '../endpoints.ts'
 import {
   FLOWS,
   type FlowRecord,

@@ -2,8 +2,8 @@ import { uuid7 } from '../../../core/ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
+import { clientSecretOf, endpointsOf, providerFor } from '../endpoints.ts'
 import type { Grant, ProviderAnswer } from '../oauth-client.ts'
-import { clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
 import {
   eventOp,
   FLOWS,

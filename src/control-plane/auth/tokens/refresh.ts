@@ -2,7 +2,7 @@ import { watchChanges } from '../../../storage/coordination/changes.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { clientSecretOf, endpointsOf } from '../providers/endpoints.ts'
+import { clientSecretOf, endpointsOf } from '../endpoints.ts'
 import {
   eventOp,
   load,

@@ -1,7 +1,7 @@
 import { HttpError, reportError } from '../../../core/http/index.ts'
 import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { checkEndpoint, clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
+import { checkEndpoint, clientSecretOf, endpointsOf, providerFor } from '../endpoints.ts'
 import {
   CONNECTIONS,
   type ConnectionRecord,

@@ -5,7 +5,7 @@ import { noToken, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
 import type { IMPORT_TOKEN, PATCH_TOKEN } from '../../wire/auth.ts'
 import type { Given } from '../../wire/common.ts'
-import { endpointsOf, providerFor } from '../providers/endpoints.ts'
+import { endpointsOf, providerFor } from '../endpoints.ts'
 import {
   CONNECTIONS,
   type ConnectionRecord,

@@ -15,8 +15,7 @@ import {
 } from './options.ts'
 import { imageOf, namespaceOf, refusalOf, refusedOf } from './pod-security.ts'
 import { readResourceSpec } from './resource-spec.ts'
-import { waitForRollout } from './rollout.ts'
-import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload } from './workloads.ts'
+import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload, waitForRollout } from './rollout.ts'
 
 export type { DeployContext, Deployer, DeploymentContext } from '../deployer.ts'
 export type { KubeConfigLike, KubernetesClient, KubernetesRequest } from './client.ts'

@@ -14,13 +14,12 @@ import { scrubbedEnv } from '../run-command.ts'
 import { buildSource, refuseCommands } from './build.ts'
 import { type Artifact, dirsOf, findArtifact, pathHider, removeFolder, removeOldArtifacts } from './dirs.ts'
 import { BACKEND_HOST, type Gate, keyGate, openGate } from './proxy/backend.ts'
-import type { ServerOptions } from './server/child.ts'
-import { defaultStorage, fillIn, ownServer, type StartCommand } from './server/command.ts'
+import { defaultStorage, fillIn, ownServer, type ServerOptions, type StartCommand } from './server/child.ts'
 import { createSite, type Site } from './server/site.ts'
 import { readAllowed } from './source/git.ts'
 import { DEFAULT_LIMITS, fetchSource, refuseSource } from './source/source.ts'
 
-export type { StartCommand } from './server/command.ts'
+export type { StartCommand } from './server/child.ts'
 
 /** A deployment, as the options of `processDeployer` receive it. */
 export interface ProcessDeployment {

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef } from 'preact/hooks'
-import { useKeys } from '../data/keys.ts'
+import { useKeys } from '../data/hooks.ts'
 import type { ToggleStop } from '../data/local-settings.ts'
 import { useCamera } from '../data/use-camera.ts'
 import type { Stops } from '../model/breakpoints.ts'

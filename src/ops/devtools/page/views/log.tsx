@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
 import { useMemo, useState } from 'preact/hooks'
-import { routeTo, select } from '../data/hooks.ts'
-import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
+import { arrowKeys, type KeyAction, moveKeys, routeTo, select, useKeys } from '../data/hooks.ts'
 import { useSwitch } from '../data/local-settings.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'

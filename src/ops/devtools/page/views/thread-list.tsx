@@ -1,8 +1,7 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ThreadRow, ThreadsPage } from '../../wire.ts'
-import { go, routeTo, useNow, usePolled } from '../data/hooks.ts'
-import { moveKeys, useKeys } from '../data/keys.ts'
+import { go, moveKeys, routeTo, useKeys, useNow, usePolled } from '../data/hooks.ts'
 import { agoText, shortId } from '../model/text.ts'
 import { Empty, Problem, Select, Status } from './parts.tsx'
 

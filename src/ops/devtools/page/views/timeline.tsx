@@ -2,8 +2,16 @@
 import { useMemo } from 'preact/hooks'
 import type { Prices, ServerInfo, ThreadDetail } from '../../wire.ts'
 import { clock } from '../data/api.ts'
-import { routeTo, select, useNow, usePolled } from '../data/hooks.ts'
-import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
+import {
+  arrowKeys,
+  type KeyAction,
+  moveKeys,
+  routeTo,
+  select,
+  useKeys,
+  useNow,
+  usePolled,
+} from '../data/hooks.ts'
 import { useSwitch } from '../data/local-settings.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { countsIn, foldMiddleware, totalsIn } from '../model/fold-middleware.ts'
