@@ -66,7 +66,6 @@ export async function settled(what: string, look: () => Promise<number>): Promis
   })
 }
 
-/** The error that the promise rejects with. */
 export async function rejection(what: string, promise: Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {
@@ -116,7 +115,6 @@ export const rulesOf = <Id extends string, Context>(
 ): readonly Rule<Context>[] =>
   (Object.keys(names) as Id[]).map((id) => ({ id, name: names[id], check: checks[id] }))
 
-/** A section of an RFC. */
 export const rfc = (number: number, section: string): string =>
   `https://www.rfc-editor.org/rfc/rfc${number}#section-${section}`
 

@@ -62,7 +62,6 @@ export async function storageCommand(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Undefined if the command line asks for help. */
 function parse(args: readonly string[], env: Terminal['env']): Invocation | undefined {
   const { values, positionals } = parseCommandLine(args, {
     url: { type: 'string' },

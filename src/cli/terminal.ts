@@ -79,7 +79,6 @@ type Options = Readonly<
   >
 >
 
-/** A parsed command line. */
 interface CommandLine<T extends Options> {
   readonly values: {
     readonly [Name in keyof T]?: T[Name] extends { readonly type: 'boolean' }
@@ -106,7 +105,6 @@ export function parseCommandLine<const T extends Options>(
   }
 }
 
-/** The option that an unknown one is closest to. */
 function suggestion(problem: string, names: readonly string[]): string {
   const [, given] = /^Unknown option '--([^']+)'/.exec(problem) ?? []
   const meant = given && nearest(given, names)

@@ -141,7 +141,6 @@ const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
 
 export const threadRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 
-/** The numbers of the checkpoints in a list. */
 const numbersOf =
   (saver: Checkpointer) =>
   async (config: CheckpointConfig, options?: CheckpointListOptions): Promise<number[]> =>

@@ -97,7 +97,6 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
 
 export const searchRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 
-/** The score of the item with this key. */
 const scoreOf = (items: readonly GraphStoreSearchItem[], key: string): number =>
   items.find((item) => item.key === key)?.score ?? Number.NaN
 

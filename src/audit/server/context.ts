@@ -49,38 +49,7 @@ export interface Answer {
 }
 
 /** One thread, used through plain requests without a client library. */
-export interface AuditThread {
-  readonly id: string
-  /** The params of `run.start`. */
-  readonly runParams: Readonly<Record<string, unknown>>
-  request(method: string, path: string, sent?: Sent): Promise<Answer>
-  /** Sends a command, and checks the fields that every response needs. */
-  command(method: string, params?: unknown): Promise<unknown>
-  /** The result of a command that must succeed. */
-  ok(method: string, params?: unknown): Promise<unknown>
-  /** Checks that a command is rejected with one of these codes. */
-  refused(codes: readonly string[], method: string, params?: unknown): Promise<void>
-  /** Starts a run and returns its id. */
-  start(params?: Readonly<Record<string, unknown>>): Promise<string>
-  /** Starts a run, then opens a stream and returns it. */
-  begin(params?: Readonly<Record<string, unknown>>): Promise<AuditStream>
-  /** A stream of the thread's events. Default filter: every channel. */
-  stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
-  /** A web socket of the thread. The headers in `more` replace `headers` of the options. */
-  socket(more?: StreamOptions): Promise<AuditSocket>
-  /** Runs the agent `times` times in sequence. Returns the stream with all events, and the run ids. */
-  run(times?: number): Promise<Transcript>
-  /** The state over REST, which must exist. */
-  state(path?: string): Promise<unknown>
-  /** The state once no run is active on the thread. */
-  idle(): Promise<unknown>
-  /** Calls `run`, and returns the resulting state too. */
-  finish(times?: number): Promise<Transcript & { readonly state: unknown }>
-  /** The events that a new subscriber receives until `runs` runs have ended. Default: one. */
-  replay(runs?: number): Promise<readonly WireEvent[]>
-  /** The response status of a request. */
-  status(method: string, path: string, sent?: Sent): Promise<number>
-}
+export type AuditThread = ReturnType<typeof threadOf>
 
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -144,7 +113,7 @@ export function openAuditContext(options: AuditContextOptions): {
         isStream(response)
         return readStream(response, leave)
       },
-      socket: async (more = {}) => {
+      openSocket: async (more) => {
         const leave = leaveOf()
         const url = base.replace(/^http/, 'ws') + path + (more.path ?? streamPath)
         return openSocket(options.webSocketFactory!, url, more.headers ?? options.headers, leave)
@@ -183,28 +152,30 @@ async function sendTo(
   }
 }
 
-interface ThreadOptions
-  extends Pick<AuditContext, 'input' | 'signal' | 'request'>,
-    Pick<AuditThread, 'socket'> {
+interface ThreadOptions extends Pick<AuditContext, 'input' | 'signal' | 'request'> {
   readonly id: string
   readonly assistantId: string | undefined
   readonly open: (filter: unknown, more: StreamOptions) => Promise<AuditStream>
+  readonly openSocket: (more: StreamOptions) => Promise<AuditSocket>
 }
 
-function threadOf({ id, assistantId, input, signal, request, open, socket }: ThreadOptions): AuditThread {
-  const runParams = { assistant_id: assistantId, input: input('Hello') }
+type Params = Readonly<Record<string, unknown>>
+
+function threadOf({ id, assistantId, input, signal, request, open, openSocket }: ThreadOptions) {
+  const runParams: Params = { assistant_id: assistantId, input: input('Hello') }
   const command = commandsOf(request, runParams)
   const ok = async (method: string, params?: unknown): Promise<unknown> =>
     resultOf(method, await command(method, params))
 
-  const start: AuditThread['start'] = async (params = {}) => {
+  async function start(params: Params = {}): Promise<string> {
     const result = await ok('run.start', params)
     const runId = at(result, 'run_id')
     hold('the result of run.start', isText(runId) && runId !== '', 'a run_id', result)
     return runId as string
   }
 
-  const stream: AuditThread['stream'] = (filter = {}, more = {}) => open({ channels: ALL, ...filter }, more)
+  const stream = (filter: Params = {}, more: StreamOptions = {}): Promise<AuditStream> =>
+    open({ channels: ALL, ...filter }, more)
 
   async function run(times = 1): Promise<Transcript> {
     const runIds = [await start()]
@@ -224,34 +195,42 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
     id,
     runParams,
     request,
-    status: async (...sent) => (await request(...sent)).status,
+    status: async (...sent: Parameters<typeof request>): Promise<number> => (await request(...sent)).status,
+    /** Sends a command, and checks the fields that every response needs. */
     command,
+    /** The result of a command that must succeed. */
     ok,
+    /** Runs the agent `times` times in sequence. Returns the stream with all events, and the run ids. */
     run,
+    /** The state over REST, which must exist. */
     state,
+    /** The state once no run is active on the thread. */
     idle,
-    finish: async (times) => ({ ...(await run(times)), state: await idle() }),
-    replay: async (runs) => (await stream()).untilEnd(runs),
-    async refused(codes, method, params) {
+    /** Calls `run`, and returns the resulting state too. */
+    finish: async (times?: number) => ({ ...(await run(times)), state: await idle() }),
+    /** The events that a new subscriber receives until `runs` runs have ended. Default: one. */
+    replay: async (runs?: number) => (await stream()).untilEnd(runs),
+    /** Checks that a command is rejected with one of these codes. */
+    async refused(codes: readonly string[], method: string, params?: unknown): Promise<void> {
       const answer = await command(method, params)
       hold(`the answer to ${method}`, codes.includes(String(at(answer, 'error'))), codes.join(' or '), answer)
     },
     start,
-    async begin(params) {
+    /** Starts a run, then opens a stream and returns it. */
+    async begin(params?: Params): Promise<AuditStream> {
       await start(params)
       return stream()
     },
+    /** A stream of the thread's events. Default filter: every channel. */
     stream,
-    socket,
+    /** A web socket of the thread. The headers in `more` replace `headers` of the options. */
+    socket: (more: StreamOptions = {}): Promise<AuditSocket> => openSocket(more),
   }
 }
 
-function commandsOf(
-  request: AuditContext['request'],
-  runParams: AuditThread['runParams'],
-): AuditThread['command'] {
+function commandsOf(request: AuditContext['request'], runParams: Params) {
   let commands = 0
-  return async (method, given = {}) => {
+  return async (method: string, given: unknown = {}): Promise<unknown> => {
     const id = ++commands
     const params = method === 'run.start' ? { ...runParams, ...(given as object) } : given
     const { status, body } = await request('POST', '/commands', { body: { id, method, params } })

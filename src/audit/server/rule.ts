@@ -74,7 +74,6 @@ export const PYTHON_CLIENT = `${REPOSITORIES}/langgraph/tree/main/libs/sdk-py/la
 /** The JavaScript client for threads, their state and their history. */
 export const THREAD_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/threads`
 
-/** The JavaScript client for runs. */
 export const RUN_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/runs`
 
 /** The React hooks, which need what these rules require. */
@@ -140,7 +139,6 @@ function fits(what: string, schema: z.ZodMiniType, value: unknown): void {
 export const isEnvelope = async (sent: unknown): Promise<void> =>
   fits('an event', (await schemas()).event, sent)
 
-/** Checks the data of an event. */
 export const isData = async (method: ShapedMethod, data: unknown): Promise<void> =>
   fits(`the data of a ${method} event`, (await schemas()).data[method], data)
 
@@ -148,6 +146,5 @@ export const isData = async (method: ShapedMethod, data: unknown): Promise<void>
 export const isState = async (value: unknown): Promise<void> =>
   fits('a state', (await schemas()).state, value)
 
-/** Checks a message of a state. */
 export const isFlatMessage = async (value: unknown): Promise<void> =>
   fits('a message of the state', (await schemas()).message, value)

@@ -96,7 +96,6 @@ export async function startDemo({ port, storage, env }: DemoOptions): Promise<De
   return { origin, banner, close: () => close().then(() => opened.close()) }
 }
 
-/** The server with the chat at its root. */
 const withChat = (server: WebHandler): WebHandler => ({
   ...server,
   fetch: async (request, context) =>

@@ -102,7 +102,6 @@ function headersOf(lines: readonly string[]): Headers {
 
 const VARIABLES = ['STORAGE_URL', 'DATABASE_URL', 'REDIS_URL']
 
-/** Checks each database that the environment names. */
 async function databaseChecks(env: Terminal['env']): Promise<readonly Check[]> {
   const named = VARIABLES.filter((name) => env[name])
   const checks = await Promise.all(named.map((name) => databaseCheck(name, env[name]!)))

@@ -143,7 +143,6 @@ function unsupportedOf(sections: {
   ]
 }
 
-/** The sections `ui` and `ui_config` of a config. */
 interface UiSection {
   /** Component files, by the names that clients request. */
   readonly files: Readonly<Record<string, string>>

@@ -72,7 +72,6 @@ const serverInfoOf = (folder: string): ServerInfo => ({
 const withApp = (handler: WebHandler, app: AppLike, options: AppOptions): WebHandler =>
   isHono(app) ? aroundHono(handler, app, options) : combine([handler, appHandler(app, options)])
 
-/** The handler at a prefix. */
 function below(prefix: string, handler: WebHandler): WebHandler {
   if (prefix === '') return handler
   return {

@@ -72,7 +72,6 @@ export interface AuthService {
   /** The control plane's URL for clients. Undefined: the URL of the request. */
   readonly publicUrl: string | undefined
   readonly platformProviders: readonly ProviderRecord[]
-  /** The methods for a caller. */
   of(caller: AuthCaller): Promise<Methods>
   /**
    * Completes a sign-in with a provider's response. `caller` is undefined for a browser without credentials.

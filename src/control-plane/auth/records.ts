@@ -192,7 +192,6 @@ export const unchanged = (collection: string, read: Stored<{ readonly id: string
 /** How long events are kept, in milliseconds: 90 days. */
 const KEPT_MS = 90 * 86_400_000
 
-/** Details of an event. */
 export interface EventDetails {
   readonly agentId?: string | null | undefined
   readonly reason?: string | undefined

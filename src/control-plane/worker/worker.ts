@@ -61,7 +61,6 @@ export function createWorker({
   let closing: Promise<void> | undefined
 
   return {
-    /** Looks for work soon. */
     wake: (): void => wake(work),
     /** Starts to look for work regularly. May be called more than once. */
     start(): void {

@@ -116,7 +116,6 @@ const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
 
 const authIdOf = ({ userKey, flowId }: FlowName): string => `${userKey}.${flowId}`
 
-/** Undefined for an invalid `auth_id`. */
 export function parseAuthId(text: string): FlowName | undefined {
   const [, userKey, flowId] = new RegExp(`^(${UUID})\\.(${UUID})$`).exec(text) ?? []
   return userKey !== undefined && flowId !== undefined ? { userKey, flowId } : undefined

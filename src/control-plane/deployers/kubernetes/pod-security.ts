@@ -160,7 +160,6 @@ const each = (
     visit(check, item, [...path, index])
   })
 
-/** The members that are not null. */
 const membersOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' ? Object.entries(value ?? {}).filter(([, member]) => member !== null) : []
 

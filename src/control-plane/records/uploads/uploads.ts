@@ -75,7 +75,6 @@ export function createUploads(
       return upload && upload.record.count > 0 ? bytesOf(store, upload.record) : undefined
     },
 
-    /** Removes all uploads of a deployment. */
     async removeAll(deploymentId: string): Promise<void> {
       // Includes uploads in progress, whose lease is dropped too.
       for (const { record } of await uploadsOfDeployment(store, deploymentId))

@@ -13,7 +13,6 @@ import type { Dirs } from '../dirs.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
 
 export interface ServerOptions {
-  /** The command that listens on this port. */
   readonly command: (port: number) => SupervisedCommand
   readonly log: DeploymentContext['log']
   /** Masks secrets in the server's output. */

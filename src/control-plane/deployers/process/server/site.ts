@@ -143,7 +143,6 @@ export async function startServer(
     logRestart(`The server ended ${describe(how)}.`)
   }
 
-  /** Undefined if it could not be started. */
   async function startAgain(): Promise<Child | undefined> {
     try {
       await sleep(waitMs, life.signal)

@@ -5,7 +5,6 @@ import { breakpointsOf } from './local-settings.ts'
 /** The thread of a run, and the agent whose breakpoints it has. */
 type RunTarget = Pick<ThreadRow, 'thread_id' | 'assistant_id'>
 
-/** Starts a run. */
 export const startRun = (target: RunTarget, run: NewRun) => post(target, 'runs', run)
 export const answer = (target: RunTarget, answers: Answers['answers']) => post(target, 'answers', { answers })
 /** Starts a run from a checkpoint. */

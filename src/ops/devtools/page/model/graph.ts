@@ -48,7 +48,6 @@ export function drawingOf(graph: AgentGraph, isUnfolded: boolean): Drawing {
   return { nodes, boxes: [...boxes.values()], edges: edgesOf(graph.edges, drawnAs) }
 }
 
-/** The number of middleware nodes in a graph. */
 export const countMiddleware = ({ nodes }: AgentGraph): number =>
   nodes.filter(({ id }) => middlewareOf(nameOf(id))).length
 
@@ -119,7 +118,6 @@ const boxOf = (id: string): string | undefined =>
 /** The progress of a node in a run. */
 export interface NodeState {
   readonly status: Span['status']
-  /** The number of its steps that have ended. */
   readonly done: number
   /** The newest step. */
   readonly newest: Span

@@ -21,7 +21,6 @@ export interface Span {
   readonly status: 'running' | 'completed' | 'failed' | 'interrupted'
   /** When the first message content came, for a run. */
   readonly firstTokenAt: number | undefined
-  /** The sequence number of its first event. */
   readonly firstSeq: number
   /** The sequence numbers of the events with its input and its output. */
   readonly inputSeq: number | undefined

@@ -143,7 +143,6 @@ function useStep({ tree, version }: LiveLog, id: string | undefined, runId: stri
   }, [tree, version, id, runId])
 }
 
-/** A link to the step of an event. */
 interface StepLink {
   readonly name: string
   readonly href: string

@@ -22,7 +22,6 @@ const KINDS: Readonly<Record<Span['kind'], string>> = {
   model: 'model',
 }
 
-/** The kind and the name of a span. */
 export const KindName = ({ span: { kind, name } }: { readonly span: Span }) => (
   <>
     {name !== MODEL && KINDS[kind] !== '' && <span class="kind">{KINDS[kind]} </span>}
