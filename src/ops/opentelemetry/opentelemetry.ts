@@ -52,7 +52,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
   checkOptions('openTelemetry', options, OPTIONS)
   const { tracer, meter } = options
   const recordSpans = createRunSpans(tracer ?? trace.getTracer(NAME))
-  let opened: ServerMetrics | undefined
+  let opened: ReturnType<typeof createServerMetrics> | undefined
   // Unlike a global tracer, a global meter does not switch to a provider that is registered later.
   const openMetrics = () => (opened ??= createServerMetrics(meter ?? metrics.getMeter(NAME)))
   return {
@@ -78,22 +78,17 @@ export interface MeasuredEngine {
   measure(): Promise<EngineMeasures>
 }
 
-interface ServerMetrics {
-  readonly record: (event: ServerEvent) => void
-  readonly watch: (engine: MeasuredEngine) => () => void
-}
-
 /** In seconds. Runs take from milliseconds to an hour. */
 const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 /** From the semantic conventions. */
 const CALL_SECONDS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
 
-function createServerMetrics(meter: Meter): ServerMetrics {
+function createServerMetrics(meter: Meter) {
   const metrics = metricsOf(meter)
   const gauges = gaugesOf(meter)
   return {
-    record: (event) => record(metrics, event),
-    watch(engine) {
+    record: (event: ServerEvent): void => record(metrics, event),
+    watch(engine: MeasuredEngine): () => void {
       const observe = async (result: BatchObservableResult): Promise<void> => {
         // If the store is unavailable, the gauge has a gap instead of its last value.
         const measures = await engine.measure().catch(() => undefined)

@@ -6,20 +6,11 @@ import type * as graphLayout from '../model/graph-layout.ts'
 import type { Area, Point } from '../model/graph-layout.ts'
 import { type Loaded, usePolled } from './hooks.ts'
 
-interface MovedCamera {
-  readonly camera: Camera
-  /** Shows the whole drawing, also after the view or the drawing is resized. */
-  showAll(): void
-  zoom(by: number): void
-  pan(by: Point): void
-  reveal(area: Area): void
-}
-
 /** A pointer that moves less than this still clicks, in pixels. */
 const DRAG = 4
 
 /** A camera that pointers and wheels move. It fits the drawing until it is moved. */
-export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): MovedCamera {
+export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size) {
   const [moved, setMoved] = useState<Camera>()
   const [view, setView] = useState<Size>({ width: 0, height: 0 })
   const now = useRef({ moved, view, drawing })
@@ -48,10 +39,11 @@ export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): M
   const middle = { x: view.width / 2, y: view.height / 2 }
   return {
     camera: current(),
+    /** Shows the whole drawing, also after the view or the drawing is resized. */
     showAll,
-    zoom: (by) => change((old) => zoom(old, by, middle)),
-    pan: (by) => change((old) => pan(old, by)),
-    reveal(area) {
+    zoom: (by: number) => change((old) => zoom(old, by, middle)),
+    pan: (by: Point) => change((old) => pan(old, by)),
+    reveal(area: Area): void {
       const camera = current()
       const next = reveal(camera, area, now.current.view)
       if (next.x !== camera.x || next.y !== camera.y) move(next)

@@ -6,7 +6,7 @@ import type {
 } from '../../../../messages/thread-events/index.ts'
 import { fieldOf, parseJson, textOf } from './json.ts'
 import type { WireEvent } from './log.ts'
-import { createModelCalls, MODEL, type ModelCalls } from './model-calls.ts'
+import { createModelCalls, MODEL } from './model-calls.ts'
 import type { ModelCall } from './usage.ts'
 
 /** A run, a step, a tool call, a subagent or a model call. Times are the server's, in milliseconds since 1970. */
@@ -98,7 +98,7 @@ export function createSpanTree(): SpanTree {
 interface Drafts {
   readonly runs: Draft[]
   byId: Map<string, Draft>
-  models: ModelCalls<Draft>
+  models: ReturnType<typeof createModelCalls<Draft>>
 }
 
 function open({ byId }: Drafts, parent: Draft, id: string, { seq, at }: Place, given: DraftFields): Draft {
