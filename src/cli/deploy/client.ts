@@ -15,11 +15,6 @@ export const PLANE_USAGE = `  --url URL       the control plane; default: the en
   --json          prints JSON
   --help          shows this text`
 
-interface PlaneValues {
-  readonly url?: string
-  readonly 'api-key'?: string
-}
-
 export interface Deployment {
   readonly id: string
   readonly tenant_id: string
@@ -42,7 +37,7 @@ export interface Revision {
 /** A control plane over HTTP. */
 export type Plane = ReturnType<typeof openPlane>
 
-export function openPlane(values: PlaneValues, { env }: Terminal) {
+export function openPlane(values: { readonly url?: string; readonly 'api-key'?: string }, { env }: Terminal) {
   const given = values.url ?? (env.AGENTWIRE_CONTROL_PLANE_URL || 'http://127.0.0.1:8080')
   const url = given.replace(/\/$/, '')
   const key = values['api-key'] ?? env.AGENTWIRE_API_KEY
