@@ -49,7 +49,7 @@ export function startReconciler(lease: Lease) {
     .catch((error) => report(work, error))
     .finally(() => {
       isDone = true
-      work.asked.push(...work.waiting.splice(0))
+      hear(work)
       rest(work)
     })
   return {
@@ -90,12 +90,12 @@ const delayAfter = ({ lease }: Work, failures: number): number =>
   backoff(failures - 1, lease.context.times.retryMs, MAX_RETRY_MS)
 
 async function steps(work: Work): Promise<void> {
-  const { lease, waiting, asked } = work
+  const { lease } = work
   const isOver = (): boolean => lease.context.closing.aborted || lease.signal.aborted
   let errors = 0
   while (!isOver()) {
     let wait: number
-    asked.push(...waiting.splice(0))
+    hear(work)
     try {
       const came = await step(work)
       if (came === 'over') return
@@ -113,6 +113,10 @@ async function steps(work: Work): Promise<void> {
     }
     await sleepUntilChanged(work, wait)
   }
+}
+
+function hear({ waiting, asked }: Work): void {
+  for (const resolve of waiting.splice(0)) asked.push(resolve)
 }
 
 function rest({ asked }: Work): void {
