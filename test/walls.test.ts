@@ -4,6 +4,7 @@ import { dirname, join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { library } from '../.ci/entries.mjs'
 
 /** What each module may import of the others: always downwards. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -303,6 +304,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   adapters: ['src/core/options', 'src/core/errors', 'src/core/http'],
   'src/cli': [
+    'src/index',
     'src/core/version',
     'src/core/nearest',
     'adapters',
@@ -327,7 +329,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/agents/testing',
     'src/clients/react',
     'src/control-plane',
-    'src/server',
   ],
 }
 
@@ -387,8 +388,16 @@ const NODE_GLOBALS = new Set([
   'setImmediate',
 ])
 
+/** What could be packages of their own. */
+const GUESTS = ['src/control-plane', 'src/audit', 'src/cli']
+const BELOW = ['src/core', 'src/messages', 'src/storage']
+/** The command line reads files of options as the control plane reads bodies, and finds workspaces as it does. */
+const OF_CONTROL_PLANE =
+  /^src\/control-plane\/(?:wire\/(?:common|problems|source)|deployers\/process\/workspaces)\.ts$/
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const files = ['src', 'adapters'].flatMap(sourceFiles).map(readSource)
+const ENTRIES: ReadonlySet<string> = new Set(Object.values(library))
 
 test('every file belongs to a module', () => {
   expect(files.filter((file) => LAYERS[file.part] === undefined).map((file) => file.path)).toEqual([])
@@ -401,6 +410,22 @@ test('no file imports a part above it or beside it', () => {
       .filter(({ target }) => partOf(target!) !== file.part && !LAYERS[file.part]?.includes(partOf(target!)))
       .map(({ target }) => `${file.path} -> ${target}`),
   )
+  expect(crossed).toEqual([])
+})
+
+test('the control plane, the audits and the command line import what is below and public entries', () => {
+  const crossed = files.flatMap(({ path, imports }) => {
+    const part = GUESTS.find((guest) => path.startsWith(`${guest}/`))
+    return imports.flatMap(({ target }) => {
+      const isAllowed =
+        !part ||
+        !target ||
+        [part, ...BELOW].some((folder) => target.startsWith(`${folder}/`)) ||
+        ENTRIES.has(target) ||
+        OF_CONTROL_PLANE.test(target)
+      return isAllowed ? [] : [`${path} -> ${target}`]
+    })
+  })
   expect(crossed).toEqual([])
 })
 

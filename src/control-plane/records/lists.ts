@@ -42,7 +42,6 @@ export async function listDeployments(
   return pageOf(store, DEPLOYMENTS, group, page, isWhole ? undefined : fits)
 }
 
-/** Undefined without a name. */
 async function idsNamed(store: Store, owner: string | null, name: string | undefined) {
   if (name === undefined) return undefined
   const id = await idOfName(store, owner, name)
