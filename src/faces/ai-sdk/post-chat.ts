@@ -1,6 +1,5 @@
-import { HttpError } from '../../core/http/index.ts'
+import { HttpError, type Principal } from '../../core/http/index.ts'
 import { uuidOf } from '../../core/ids.ts'
-import type { Principal } from '../../core/principal.ts'
 import {
   type AgentEngine,
   type CommandKey,
@@ -30,7 +29,7 @@ import type { AiSdkContext } from './options.ts'
 import { replyId } from './parts.ts'
 import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
 import { type ChatBody, chatSchema, type SentMessage } from './wire.ts'
-import { createChunkWriter } from './writer.ts'
+import { createChunkWriter, startMessage } from './writer.ts'
 
 /** A request with everything that its run needs. */
 interface Chat {
@@ -95,7 +94,7 @@ function begin(chat: Chat): Promise<Followed> {
         const { turn } = decision
         const reply = decision.kind === 'answer' ? decision : undefined
         const writer = createChunkWriter(shape, reply?.refused)
-        const start = writer.begin(replyId(turn.userId), turn.replies, true)
+        const start = startMessage(writer, replyId(turn.userId), turn.replies, true)
         const first = [...start, ...(reply?.chunks ?? [])]
         return { answer, follower: followOn(writer, first) }
       }

@@ -7,7 +7,7 @@ import { createAnswerReader } from '../kit/reading/answer-reader.ts'
 import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import { type Chunk, DONE, frameOf } from './chunks.ts'
 import { lastTurn, replyId, type Turn } from './parts.ts'
-import { type ChunkWriter, StreamLost } from './writer.ts'
+import { type ChunkWriter, StreamLost, startMessage, writeEnd, writeItem } from './writer.ts'
 
 export type OpenAnswer = Answer<readonly (ThreadEvent | LogGap)[]>
 
@@ -76,10 +76,10 @@ export function followOn(writer: ChunkWriter, first: readonly Chunk[]): Follower
     push(events) {
       const chunks: Chunk[] = []
       for (const event of events)
-        for (const item of reader.push(event)) for (const chunk of writer.push(item)) chunks.push(chunk)
+        for (const item of reader.push(event)) for (const chunk of writeItem(writer, item)) chunks.push(chunk)
       return chunks
     },
-    end: writer.end,
+    end: (end) => writeEnd(writer, end),
   }
 }
 
@@ -94,11 +94,12 @@ export function followWhole(
   const reader = createAnswerReader()
   let past: AnswerItem[] | undefined = []
   let turn: Turn | undefined
+  const written = (items: readonly AnswerItem[]) => items.flatMap((item) => writeItem(writer, item))
 
   function begin(items: readonly AnswerItem[]): readonly Chunk[] {
     past = undefined
     const { userId, replies } = turn ?? { userId: kept, replies: [] }
-    return [...writer.begin(replyId(userId), replies, false), ...items.flatMap((item) => writer.push(item))]
+    return [...startMessage(writer, replyId(userId), replies, false), ...written(items)]
   }
 
   return {
@@ -119,11 +120,11 @@ export function followWhole(
           }
         }
       }
-      if (!past) return items.flatMap((item) => writer.push(item))
+      if (!past) return written(items)
       for (const item of items) past.push(item)
       return seen >= head && turn ? begin(withoutVoid(past)) : []
     },
-    end: (end) => [...(past ? begin(withoutVoid(past)) : []), ...writer.end(end)],
+    end: (end) => [...(past ? begin(withoutVoid(past)) : []), ...writeEnd(writer, end)],
   }
 }
 

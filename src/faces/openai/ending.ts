@@ -1,7 +1,7 @@
 import type { ClientTool } from '../../agents/model-request.ts'
 import type { MediaBlock, Message, Usage } from '../../messages/index.ts'
 import { isCall } from '../../messages/unique-calls.ts'
-import { createPendingCalls } from '../kit/client-tools.ts'
+import { createPendingCalls, type PendingCalls } from '../kit/client-tools.ts'
 import type { AnswerDetail } from '../kit/reading/answer-item.ts'
 import type { Question } from './questions.ts'
 
@@ -13,89 +13,83 @@ export interface ClientCall {
   readonly arguments: string
 }
 
-/** The state of a run at its end. */
-export interface Ending {
-  push(item: AnswerDetail): void
-  /** Adds the next message of the state: a call that has a result there does not wait for one. */
-  learn(message: Message): void
-  /** The client's tool calls without a result. */
-  calls(): readonly ClientCall[]
-  /** The agent's open questions. */
-  readonly questions: readonly (Question & { readonly approvals: number })[]
-  readonly spent: TokenTotals | undefined
-  /** The finish reason of the agent's own last model call. */
-  readonly reason: Message['finishReason']
-}
+export type OpenQuestion = Question & { readonly approvals: number }
 
 /**
- * Collects what both protocols report at the end of an answer. Calls are only sent at the end, because a
- * client acts on every call that it sees.
+ * What both protocols report at the end of an answer. Calls are only sent at the end, because a client acts on
+ * every call that it sees.
  */
-export function createEnding(tools: readonly ClientTool[]): Ending {
-  const pending = createPendingCalls(tools)
-  const written = new Map<string, { readonly modelCallId: string; readonly name: string; args: string }>()
-  const questions = new Map<string, Question & { readonly approvals: number }>()
-  /** By the model's id. Each step of a model may use it again. */
-  const resolved = new Set<string>()
-  let spent: TokenTotals | undefined
+export interface Ending {
+  readonly pending: PendingCalls
+  readonly written: Map<string, { readonly modelCallId: string; readonly name: string; args: string }>
+  /** The agent's open questions. */
+  readonly questions: Map<string, OpenQuestion>
+  /** Calls with a result, by the model's id. Each step of a model may use it again. */
+  readonly resolved: Set<string>
   /** Of the agent's own model calls, in order. */
-  const reasons = new Map<string, Message['finishReason']>()
-  return {
-    push(item) {
-      switch (item.type) {
-        case 'callStart': {
-          const { id, modelCallId = id, name } = item.call
-          written.set(id, { modelCallId, name, args: '' })
-          pending.push(item)
-          return
-        }
-        case 'callArgs': {
-          const call = written.get(item.call.id)
-          if (call) call.args += item.args
-          return
-        }
-        case 'callResult':
-          pending.push(item)
-          return
-        case 'retract':
-          pending.push(item)
-          for (const id of item.messages) reasons.delete(id)
-          return
-        case 'question': {
-          const { id, value, approvals = [] } = item
-          const canDecide = approvals.every(
-            ({ allowedDecisions: can }) => can.includes('approve') && can.includes('reject'),
-          )
-          questions.set(id, { id, value, approvals: canDecide ? approvals.length : 0 })
-          return
-        }
-        case 'messageEnd':
-          spent = plus(spent, item.whole.usage)
-          if (item.message.owner === null) reasons.set(item.message.id, item.whole.finishReason)
-      }
-    },
-    learn({ role, toolCallId = '', content }) {
-      if (role === 'tool') resolved.add(toolCallId)
-      else for (const block of content) if (isCall(block)) resolved.delete(block.id ?? '')
-    },
-    calls: () =>
-      pending.ids().flatMap((id) => {
-        const { modelCallId, name, args } = written.get(id)!
-        return resolved.has(modelCallId)
-          ? []
-          : [{ id: modelCallId, name, arguments: args === '' ? '{}' : args }]
-      }),
-    get questions() {
-      return [...questions.values()]
-    },
-    get spent() {
-      return spent
-    },
-    get reason() {
-      return [...reasons.values()].at(-1)
-    },
+  readonly reasons: Map<string, Message['finishReason']>
+  spent: TokenTotals | undefined
+}
+
+export const createEnding = (tools: readonly ClientTool[]): Ending => ({
+  pending: createPendingCalls(tools),
+  written: new Map(),
+  questions: new Map(),
+  resolved: new Set(),
+  reasons: new Map(),
+  spent: undefined,
+})
+
+export function pushEnding(ending: Ending, item: AnswerDetail): void {
+  const { pending, written, reasons } = ending
+  switch (item.type) {
+    case 'callStart': {
+      const { id, modelCallId = id, name } = item.call
+      written.set(id, { modelCallId, name, args: '' })
+      pending.push(item)
+      return
+    }
+    case 'callArgs': {
+      const call = written.get(item.call.id)
+      if (call) call.args += item.args
+      return
+    }
+    case 'callResult':
+      pending.push(item)
+      return
+    case 'retract':
+      pending.push(item)
+      for (const id of item.messages) reasons.delete(id)
+      return
+    case 'question': {
+      const { id, value, approvals = [] } = item
+      const canDecide = approvals.every(
+        ({ allowedDecisions: can }) => can.includes('approve') && can.includes('reject'),
+      )
+      ending.questions.set(id, { id, value, approvals: canDecide ? approvals.length : 0 })
+      return
+    }
+    case 'messageEnd':
+      if (item.whole.usage) ending.spent = plus(ending.spent ?? NOTHING, item.whole.usage)
+      if (item.message.owner === null) reasons.set(item.message.id, item.whole.finishReason)
   }
 }
+
+/** Adds the next message of the state: a call that has a result there does not wait for one. */
+export function learn({ resolved }: Ending, { role, toolCallId = '', content }: Message): void {
+  if (role === 'tool') resolved.add(toolCallId)
+  else for (const block of content) if (isCall(block)) resolved.delete(block.id ?? '')
+}
+
+/** The client's tool calls without a result. */
+export const clientCalls = ({ pending, written, resolved }: Ending): readonly ClientCall[] =>
+  pending.ids().flatMap((id) => {
+    const { modelCallId, name, args } = written.get(id)!
+    return resolved.has(modelCallId) ? [] : [{ id: modelCallId, name, arguments: args === '' ? '{}' : args }]
+  })
+
+/** The finish reason of the agent's own last model call. */
+export const reasonOf = ({ reasons }: Ending): Message['finishReason'] => [...reasons.values()].at(-1)
 
 /** The tokens of a run's model calls. */
 interface TokenTotals {
@@ -105,15 +99,16 @@ interface TokenTotals {
   readonly reasoning: number
 }
 
-const plus = (spent: TokenTotals | undefined, usage: Usage | undefined): TokenTotals | undefined =>
-  usage
-    ? {
-        input: (spent?.input ?? 0) + usage.inputTokens,
-        cached: (spent?.cached ?? 0) + (usage.inputDetails?.cache_read ?? 0),
-        output: (spent?.output ?? 0) + usage.outputTokens,
-        reasoning: (spent?.reasoning ?? 0) + (usage.outputDetails?.reasoning ?? 0),
-      }
-    : spent
+const NOTHING: TokenTotals = { input: 0, cached: 0, output: 0, reasoning: 0 }
+
+const plus = ({ input, cached, output, reasoning }: TokenTotals, usage: Usage): TokenTotals => ({
+  input: input + usage.inputTokens,
+  cached: cached + (usage.inputDetails?.cache_read ?? 0),
+  output: output + usage.outputTokens,
+  reasoning: reasoning + (usage.outputDetails?.reasoning ?? 0),
+})
+
+export const seconds = (ms: number): number => Math.floor(ms / 1_000)
 
 export const responseUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
   input_tokens: input,
@@ -123,7 +118,7 @@ export const responseUsage = ({ input, cached, output, reasoning }: TokenTotals)
   total_tokens: input + output,
 })
 
-export const chatUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
+export const chatUsage = ({ input, cached, output, reasoning }: TokenTotals = NOTHING) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
