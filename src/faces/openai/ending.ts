@@ -1,5 +1,6 @@
 import type { ClientTool } from '../../agents/model-request.ts'
-import type { MediaBlock, Message, Usage } from '../../messages/index.ts'
+import { decodeMessage, type MediaBlock, type Message, type Usage } from '../../messages/index.ts'
+import { isSummary } from '../../messages/message.ts'
 import { isCall } from '../../messages/unique-calls.ts'
 import { createPendingCalls, type PendingCalls } from '../kit/client-tools.ts'
 import type { AnswerDetail } from '../kit/reading/answer-item.ts'
@@ -28,7 +29,8 @@ export interface Ending {
   readonly resolved: Set<string>
   /** Of the agent's own model calls, in order. */
   readonly reasons: Map<string, Message['finishReason']>
-  spent: TokenTotals | undefined
+  /** Of all model calls. */
+  readonly used: Usage[]
 }
 
 export const createEnding = (tools: readonly ClientTool[]): Ending => ({
@@ -37,7 +39,7 @@ export const createEnding = (tools: readonly ClientTool[]): Ending => ({
   questions: new Map(),
   resolved: new Set(),
   reasons: new Map(),
-  spent: undefined,
+  used: [],
 })
 
 export function pushEnding(ending: Ending, item: AnswerDetail): void {
@@ -70,7 +72,7 @@ export function pushEnding(ending: Ending, item: AnswerDetail): void {
       return
     }
     case 'messageEnd':
-      if (item.whole.usage) ending.spent = plus(ending.spent ?? NOTHING, item.whole.usage)
+      if (item.whole.usage) ending.used.push(item.whole.usage)
       if (item.message.owner === null) reasons.set(item.message.id, item.whole.finishReason)
   }
 }
@@ -91,40 +93,41 @@ export const clientCalls = ({ pending, written, resolved }: Ending): readonly Cl
 /** The finish reason of the agent's own last model call. */
 export const reasonOf = ({ reasons }: Ending): Message['finishReason'] => [...reasons.values()].at(-1)
 
-/** The tokens of a run's model calls. */
-interface TokenTotals {
-  readonly input: number
-  readonly cached: number
-  readonly output: number
-  readonly reasoning: number
-}
-
-const NOTHING: TokenTotals = { input: 0, cached: 0, output: 0, reasoning: 0 }
-
-const plus = ({ input, cached, output, reasoning }: TokenTotals, usage: Usage): TokenTotals => ({
-  input: input + usage.inputTokens,
-  cached: cached + (usage.inputDetails?.cache_read ?? 0),
-  output: output + usage.outputTokens,
-  reasoning: reasoning + (usage.outputDetails?.reasoning ?? 0),
-})
-
 export const seconds = (ms: number): number => Math.floor(ms / 1_000)
 
-export const responseUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
-  input_tokens: input,
-  input_tokens_details: { cached_tokens: cached },
-  output_tokens: output,
-  output_tokens_details: { reasoning_tokens: reasoning },
-  total_tokens: input + output,
-})
+/** The tokens of a run's model calls. */
+function totalsOf(used: readonly Usage[]) {
+  const sum = (count: (usage: Usage) => number | undefined): number =>
+    used.reduce((total, usage) => total + (count(usage) ?? 0), 0)
+  return {
+    input: sum(({ inputTokens }) => inputTokens),
+    cached: sum(({ inputDetails }) => inputDetails?.cache_read),
+    output: sum(({ outputTokens }) => outputTokens),
+    reasoning: sum(({ outputDetails }) => outputDetails?.reasoning),
+  }
+}
 
-export const chatUsage = ({ input, cached, output, reasoning }: TokenTotals = NOTHING) => ({
-  prompt_tokens: input,
-  completion_tokens: output,
-  total_tokens: input + output,
-  prompt_tokens_details: { cached_tokens: cached },
-  completion_tokens_details: { reasoning_tokens: reasoning },
-})
+export function responseUsage(used: readonly Usage[]) {
+  const { input, cached, output, reasoning } = totalsOf(used)
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  }
+}
+
+export function chatUsage(used: readonly Usage[]) {
+  const { input, cached, output, reasoning } = totalsOf(used)
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
+}
 
 /** Media as Markdown, because answers of both protocols are text. Undefined for a file without an address. */
 export function markdownOf({ type, url, base64, mimeType, extras }: MediaBlock): string | undefined {
@@ -132,4 +135,19 @@ export function markdownOf({ type, url, base64, mimeType, extras }: MediaBlock):
   if (!source) return undefined
   const name = typeof extras?.filename === 'string' ? extras.filename.replace(/[[\]\\]/g, '\\$&') : type
   return type === 'image' ? `![${name}](${source})` : `[${name}](${source})`
+}
+
+/**
+ * The messages that a run has added to a state: those after the last message of its input, until the next
+ * user message. If the state lacks that message, or the run had no input, those after the last user message.
+ */
+export function* messagesOfRun(messages: readonly unknown[], after: string | null): Generator<Message> {
+  const found = messages.findIndex((one) => Object(one).id === after)
+  const begin = found >= 0 ? found : messages.findLastIndex((one) => Object(one).type === 'human')
+  for (const raw of messages.slice(begin + 1)) {
+    const message = decodeMessage(raw)
+    if (message && isSummary(message)) continue
+    if (message?.role === 'user') return
+    if (message) yield message
+  }
 }

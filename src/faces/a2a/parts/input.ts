@@ -1,5 +1,6 @@
 import type { Agent } from '../../../agents/agent.ts'
-import { type ContentBlock, encodeBlock, type MediaType } from '../../../messages/index.ts'
+import { mediaTypeOf } from '../../../messages/content.ts'
+import { type ContentBlock, encodeBlock } from '../../../messages/index.ts'
 import { type Fields, filterFields, isRecord } from '../../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
@@ -79,14 +80,9 @@ export function blockOf(part: Part): ContentBlock {
   if (part.kind === 'data') return { type: 'nonStandard', value: { type: 'data', data: part.data } }
   const { name, mediaType } = part
   return {
-    type: mediaKind(mediaType),
+    type: mediaTypeOf(mediaType),
     ...(part.kind === 'bytes' ? { base64: part.bytes } : { url: part.uri }),
     ...(mediaType !== undefined && { mimeType: mediaType }),
     ...(name !== undefined && { extras: { filename: name } }),
   }
 }
-
-const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']
-
-const mediaKind = (mediaType = ''): MediaType =>
-  MEDIA.find((kind) => mediaType.startsWith(`${kind}/`)) ?? 'file'

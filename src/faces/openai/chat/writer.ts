@@ -9,6 +9,7 @@ import {
   type Ending,
   learn,
   markdownOf,
+  messagesOfRun,
   pushEnding,
   reasonOf,
   seconds,
@@ -16,7 +17,6 @@ import {
 import { idOf } from '../ids.ts'
 import { argumentsOf, questionText } from '../questions.ts'
 import type { RunWriter } from '../read.ts'
-import { messagesOfRun } from '../state.ts'
 
 /** A completion to write. */
 export interface ChatHead {
@@ -257,7 +257,7 @@ function finish(chat: Completion, reason: string, calls: readonly object[] = [])
   if (calls.length > 0) writeChunk(chat, { tool_calls: calls.map((call, index) => ({ index, ...call })) })
   writeChunk(chat, {}, reason)
   if (!chat.head.includeUsage) return
-  const usage = chatUsage(chat.ending.spent)
+  const usage = chatUsage(chat.ending.used)
   emit(chat, { ...chat.about, object: 'chat.completion.chunk', choices: [], usage })
 }
 
@@ -275,7 +275,7 @@ function completionOf({ about, texts, thoughts, toolCalls, finish, ending }: Com
     ...about,
     object: 'chat.completion',
     choices: [{ index: 0, message, finish_reason: finish, logprobs: null }],
-    usage: chatUsage(ending.spent),
+    usage: chatUsage(ending.used),
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type Ending,
   learn,
   markdownOf,
+  messagesOfRun,
   type OpenQuestion,
   pushEnding,
   reasonOf,
@@ -17,7 +18,6 @@ import {
 import { idOf } from '../ids.ts'
 import { argumentsOf } from '../questions.ts'
 import type { RunWriter } from '../read.ts'
-import { messagesOfRun } from '../state.ts'
 import { type ResponseDetails, SERVER_LABEL } from './model.ts'
 
 /** A response to write. */
@@ -349,7 +349,7 @@ const responseOf = ({ head, status, completedAt, error, reason, output, ending }
   error,
   incomplete_details: reason === null ? null : { reason },
   output: output.filter(({ isVoid }) => !isVoid).map(({ item }) => item),
-  usage: ending.spent && completedAt !== null ? responseUsage(ending.spent) : null,
+  usage: ending.used.length > 0 && completedAt !== null ? responseUsage(ending.used) : null,
   ...head.echo,
 })
 
