@@ -163,12 +163,10 @@ const ROWS: readonly Row[] = [
 for (const [name, situation, intent, expected, resume] of ROWS)
   test(name, () => {
     const decided = (): Decision =>
-      decide(
-        { isAsking: false, ...situation },
-        intent,
-        { isDynamic: true, ofClient: new Set(['ask']) },
+      decide({ isAsking: false, ...situation }, intent, {
+        shape: { isDynamic: true, ofClient: new Set(['ask']) },
         resume,
-      )
+      })
     if ('status' in expected) expect(decided).toThrow(expect.objectContaining(expected))
     else expect({ checkpointId: undefined, isOnce: undefined, ...decided() }).toMatchObject(expected)
   })

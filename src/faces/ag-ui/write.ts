@@ -12,26 +12,6 @@ import {
 } from './messages.ts'
 import type { AgUiEvent, StateWriter } from './state.ts'
 
-/** What a client has received, and what is open there. */
-export interface Writer {
-  readonly state: StateWriter
-  /** Whether the client receives subagent events. */
-  readonly subagents: boolean
-  /** The agent's history so far, for a client that must drop part of it. */
-  kept: readonly Message[]
-  readonly calls: Set<string>
-  readonly answered: Set<string>
-  readonly open: Map<string, Open>
-  /** The reasoning blocks of the messages that are being streamed. */
-  readonly thoughts: Map<string, number[]>
-  /** The names of open steps by namespace. No two open steps have the same name. */
-  readonly steps: Map<string, string>
-  /** The subagent runs by call. Each run has its own id, even if a subagent runs again. */
-  readonly runs: Map<string, { readonly id: string; readonly isOpen: boolean }>
-  /** The tokens used, by model. */
-  readonly used: Map<string, Record<string, string | number>>
-}
-
 /** Something that is being streamed: text, reasoning or a call. */
 interface Open {
   readonly start: readonly AgUiEvent[]
@@ -42,19 +22,29 @@ interface Open {
 
 type Events = readonly AgUiEvent[]
 
-/** `before`: the messages that the client has, or receives, before the first item. */
-export const createWriter = (before: readonly Message[], state: StateWriter, subagents: boolean): Writer => ({
+/**
+ * What a client has received, and what is open there. `before`: the messages that it has, or receives, before the
+ * first item. `subagents`: whether it receives subagent events.
+ */
+export const createWriter = (before: readonly Message[], state: StateWriter, subagents: boolean) => ({
   state,
   subagents,
+  /** The agent's history so far, for a client that must drop part of it. */
   kept: before,
   calls: new Set(before.flatMap(({ content }) => content.flatMap((block) => callIdOf(block) ?? []))),
   answered: new Set(before.flatMap(({ toolCallId }) => toolCallId ?? [])),
-  open: new Map(),
-  thoughts: new Map(),
-  steps: new Map(),
-  runs: new Map(),
-  used: new Map(),
+  open: new Map<string, Open>(),
+  /** The reasoning blocks of the messages that are being streamed. */
+  thoughts: new Map<string, number[]>(),
+  /** The names of open steps by namespace. No two open steps have the same name. */
+  steps: new Map<string, string>(),
+  /** The subagent runs by call. Each run has its own id, even if a subagent runs again. */
+  runs: new Map<string, { readonly id: string; readonly isOpen: boolean }>(),
+  /** The tokens used, by model. */
+  used: new Map<string, Record<string, string | number>>(),
 })
+
+type Writer = ReturnType<typeof createWriter>
 
 /**
  * The events of an answer's next item. A client checks that everything starts, continues and ends in this order,

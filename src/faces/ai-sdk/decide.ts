@@ -40,25 +40,26 @@ export type Decision = { readonly turn: Pick<Turn, 'userId' | 'replies'> } & (
     }
 )
 
+interface Page {
+  readonly shape: Shape
+  /** Answers to questions, by id. */
+  readonly resume?: Readonly<Record<string, unknown>> | undefined
+}
+
 /**
  * Decides what a request starts. Throws 400 for what the thread does not have, and 409 for open questions that
  * the request does not answer, or if there is nothing to continue.
  */
-export function decide(
-  situation: Situation,
-  intent: Intent,
-  shape: Shape,
-  resume?: Readonly<Record<string, unknown>>,
-): Decision {
+export function decide(situation: Situation, intent: Intent, page: Page): Decision {
   switch (intent.kind) {
     case 'send':
-      return decideSend(situation, intent, shape, resume)
+      return decideSend(situation, intent, page)
     case 'edit':
       return decideEdit(situation, intent.message)
     case 'regenerate':
       return decideRegenerate(situation, intent.userId)
     case 'continue':
-      return decideContinue(situation, intent.message, shape, resume)
+      return decideContinue(situation, intent.message, page)
   }
 }
 
@@ -73,13 +74,12 @@ export const isEdit = (intent: Intent, earlier: Situation['earlier']): boolean =
 function decideSend(
   situation: Situation,
   { message, before }: Intent & { readonly kind: 'send' },
-  shape: Shape,
-  resume: Readonly<Record<string, unknown>> | undefined,
+  page: Page,
 ): Decision {
   const { earlier, snapshot } = situation
   if (snapshot && snapshot.questions.length > 0) {
     const sent = readBy(messageSchema, before, (why) => invalid(`messages.${why}`))
-    const reply = replyTo(snapshot, sent, shape, resume)
+    const reply = replyTo(snapshot, sent, page)
     if (Object.keys(reply.answers).length === snapshot.questions.length) return reply
   }
   if (isEdit({ kind: 'send', message, before }, earlier)) return decideEdit(situation, message)
@@ -117,15 +117,10 @@ function decideRegenerate({ snapshot, beforeAnswer, beforeMessage }: Situation, 
 export const userTurn = (messages: unknown, userId: string): Turn | undefined =>
   turnsOf(messages).find((turn) => turn.user && turn.userId === userId)
 
-function decideContinue(
-  situation: Situation,
-  message: SentMessage | undefined,
-  shape: Shape,
-  resume: Readonly<Record<string, unknown>> | undefined,
-): Decision {
+function decideContinue(situation: Situation, message: SentMessage | undefined, page: Page): Decision {
   const snapshot = situation.snapshot!
   const { questions, answer } = snapshot
-  const reply = replyTo(snapshot, message, shape, resume)
+  const reply = replyTo(snapshot, message, page)
   if (Object.keys(reply.answers).length > 0) return reply
   if (questions.length > 0)
     throw new HttpError(409, 'unanswered', 'The assistant has open questions. Answer all of them.')
@@ -134,7 +129,7 @@ function decideContinue(
   if (answer && !isAnswerEnded(answer))
     return { kind: 'read', turn, answerId: answer.taskId, runId: currentRun(answer) }
   // A stopped call of a tool that the agent runs itself gets no result from a page.
-  const ofPage = openCalls(turn.replies).filter(({ name }) => shape.ofClient.has(name))
+  const ofPage = openCalls(turn.replies).filter(({ name }) => page.shape.ofClient.has(name))
   const results = toolMessages(ofPage, message)
   if (!results) throw new HttpError(409, 'nothing_to_do', 'There is no answer to continue: send a message.')
   return startUnasked(situation, turn, results)
@@ -143,8 +138,7 @@ function decideContinue(
 function replyTo(
   { state, questions, answer }: NonNullable<Situation['snapshot']>,
   message: SentMessage | undefined,
-  shape: Shape,
-  resume: Readonly<Record<string, unknown>> | undefined,
+  { shape, resume }: Page,
 ): Decision & { readonly kind: 'answer'; readonly turn: Turn } {
   const turn = lastTurn(state?.values.messages)
   const asked = openQuestions(questions, openCalls(turn.replies), shape)

@@ -27,7 +27,7 @@ import { type Decision, decide, isEdit, type Situation, userTurn } from './decid
 import { type Intent, intentOf, invalid } from './intent.ts'
 import type { AiSdkContext } from './options.ts'
 import { replyId } from './parts.ts'
-import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
+import { chunkResponse, type Followed, follow, type OpenAnswer } from './stream.ts'
 import { type ChatBody, chatSchema, type SentMessage } from './wire.ts'
 import { createChunkWriter, startMessage } from './writer.ts'
 
@@ -88,7 +88,7 @@ function begin(chat: Chat): Promise<Followed> {
   return retryConflicts(async () => {
     for (;;) {
       const { looked, situation } = await look(chat, intent)
-      const decision = decide(situation, intent, shape, chat.body.resume)
+      const decision = decide(situation, intent, { shape, resume: chat.body.resume })
       const answer = await open(chat, looked, decision)
       if (decision.kind !== 'answer' || intent.kind !== 'send') {
         const { turn } = decision
@@ -96,7 +96,7 @@ function begin(chat: Chat): Promise<Followed> {
         const writer = createChunkWriter(shape, reply?.refused)
         const start = startMessage(writer, replyId(turn.userId), turn.replies, true)
         const first = [...start, ...(reply?.chunks ?? [])]
-        return { answer, follower: followOn(writer, first) }
+        return { answer, follower: follow(writer, first) }
       }
       // The message is sent after the rest of the answer that waited.
       await answer.ended()

@@ -17,7 +17,7 @@ import type { AiSdkContext } from './options.ts'
 import { filesOf, openCalls, partsOf, replyId, type Shape, type Turn, turnsOf, usageOf } from './parts.ts'
 import { postChat } from './post-chat.ts'
 import { openQuestions, withQuestions } from './questions.ts'
-import { chunkResponse, followWhole } from './stream.ts'
+import { chunkResponse, follow } from './stream.ts'
 import type { ChatMessage, ChatPart } from './ui-message.ts'
 import { chatSchema, type StopBody, stopSchema } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
@@ -46,7 +46,7 @@ async function getStream(context: AiSdkContext, call: FaceCall): Promise<Respons
     // The thread may have been deleted just now.
     if (!answer) throw threadNotFound(threadId)
     const place = { head, userId: answeredUser(found.record) }
-    return { answer, follower: followWhole(createChunkWriter(shape), place) }
+    return { answer, follower: follow(createChunkWriter(shape), [], place) }
   })
 }
 

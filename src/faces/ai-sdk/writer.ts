@@ -26,48 +26,37 @@ import type { TokenUsage } from './ui-message.ts'
  */
 export class StreamLost extends Error {}
 
-/** What a page has received of an answer, and what is open there. */
-export interface ChunkWriter {
-  readonly shape: Shape
-  /** The calls that the page has just rejected. */
-  readonly refused: ReadonlySet<string>
+/**
+ * What a page has received of an answer, and what is open there. `refused`: the calls that the page has just
+ * rejected.
+ */
+export const createChunkWriter = (shape: Shape, refused: ReadonlySet<string> = new Set()) => ({
+  shape,
+  refused,
   /** Calls without a result. */
-  readonly calls: Map<string, OpenCall>
-  readonly sentMessages: Set<string>
-  readonly sentCalls: Set<string>
+  calls: new Map<string, OpenCall>(),
+  sentMessages: new Set<string>(),
+  sentCalls: new Set<string>(),
   /**
    * Calls of the page's tools whose message is not in the state yet. A page runs a call as soon as its input
    * is complete.
    */
-  readonly held: Map<string, { readonly messageId: string; readonly chunk: Chunk }>
+  held: new Map<string, { readonly messageId: string; readonly chunk: Chunk }>(),
   /** The messages that are in the state. */
-  readonly kept: Set<string>
+  kept: new Set<string>(),
   /** Open text and reasoning parts. */
-  readonly open: Set<string>
+  open: new Set<string>(),
   /** What a subagent or a running tool has written so far, by call. */
-  readonly previews: Map<string, { text: string; sent: number }>
+  previews: new Map<string, { text: string; sent: number }>(),
   /** The messages that are being streamed, and whether they have shown something. Each message is a step. */
-  readonly writing: Map<string, boolean>
-  usage: TokenUsage | undefined
-  reason: ModelReason | undefined
-}
+  writing: new Map<string, boolean>(),
+  usage: undefined as TokenUsage | undefined,
+  reason: undefined as ModelReason | undefined,
+})
+
+export type ChunkWriter = ReturnType<typeof createChunkWriter>
 
 type Chunks = readonly Chunk[]
-
-export const createChunkWriter = (shape: Shape, refused: ReadonlySet<string> = new Set()): ChunkWriter => ({
-  shape,
-  refused,
-  calls: new Map(),
-  sentMessages: new Set(),
-  sentCalls: new Set(),
-  held: new Map(),
-  kept: new Set(),
-  open: new Set(),
-  previews: new Map(),
-  writing: new Map(),
-  usage: undefined,
-  reason: undefined,
-})
 
 /**
  * Starts a message with this id. `replies` is what the answer has written before: a page that reads the whole

@@ -44,6 +44,8 @@ export async function modelOf(
 
 /** A permitted request. */
 export interface Admitted {
+  readonly context: OpenAiContext
+  readonly model: Model
   readonly call: FaceCall
   readonly principal: Principal | null
   /** The metadata that `authorize` sets on a new thread. */
@@ -72,7 +74,7 @@ export async function admit(
   const body = await asked.json()
   const [command, request] = await Promise.all([commandKey(call, call.route, body), digestOf(call, body)])
   const metadata = permitted.fields?.metadata as Admitted['metadata']
-  return { call, principal, metadata, command, request }
+  return { context, model, call, principal, metadata, command, request }
 }
 
 /** A run that was started, or that an earlier identical request has started. */
@@ -88,9 +90,6 @@ export interface StartedRun {
 const TEMPORARY_THREAD_TTL = { minutes: 24 * 60 }
 
 export interface StartRequest {
-  readonly context: OpenAiContext
-  readonly admitted: Admitted
-  readonly model: Model
   readonly threadId: string
   /** The thread as it was decided on. Absent if its id is new. */
   readonly look: ThreadLook | undefined
@@ -106,9 +105,9 @@ export interface StartRequest {
 }
 
 /** Starts what was decided. If it throws, nothing has changed. */
-export async function startRun(order: StartRequest): Promise<StartedRun> {
-  const { context, admitted, model, threadId, look, decision, isKept } = order
-  const { call, command, metadata } = admitted
+export async function startRun(admitted: Admitted, order: StartRequest): Promise<StartedRun> {
+  const { context, model, call, command, metadata } = admitted
+  const { threadId, look, decision, isKept } = order
   const { engine, options } = context
   const body = (await call.json()) as Fields
   const configurable = options.configurable?.(body) ?? {}
@@ -149,8 +148,7 @@ export async function startRun(order: StartRequest): Promise<StartedRun> {
 
 /** The messages of a state, and the tools of the client, for results of calls after this run. */
 export async function readCalls(
-  { engine }: OpenAiContext,
-  principal: Principal | null,
+  { context: { engine }, principal }: Admitted,
   thread: ThreadRecord,
   fork: Situation['fork'],
   after?: string,
@@ -204,8 +202,7 @@ const AGAIN_MS = 60_000
  * and the run is active or has just ended.
  */
 export async function startedBefore(
-  { engine }: OpenAiContext,
-  { call, request }: Admitted,
+  { context: { engine }, call, request }: Admitted,
   look: ThreadLook | undefined,
 ): Promise<StartedRun | undefined> {
   if (!look?.thread) return undefined
@@ -233,10 +230,12 @@ export const placeOf = (firstSeq: number | null): number | undefined =>
  * The thread of a run without a conversation. Its id is derived from the idempotency key, or from the request if
  * the client counts its retries, so that the receipt can be found. Otherwise the id is new.
  */
-export async function ownThread(
-  { engine }: OpenAiContext,
-  { call, command, request }: Admitted,
-): Promise<{ readonly threadId: string; readonly look?: ThreadLook }> {
+export async function ownThread({
+  context: { engine },
+  call,
+  command,
+  request,
+}: Admitted): Promise<{ readonly threadId: string; readonly look?: ThreadLook }> {
   const owner = namesOwnerOf(call.principal)
   if (!command && !countsRetries(call)) return { threadId: uuid7() }
   const threadId = await uuidOf(['openai', owner, command?.key ?? request])
@@ -247,7 +246,7 @@ export async function ownThread(
 
 /** Where to continue after a run, as in `Situation`. */
 export async function forkAfter(
-  { engine }: OpenAiContext,
+  engine: AgentEngine,
   thread: ThreadRecord,
   runId: string,
 ): Promise<Situation['fork']> {

@@ -2,7 +2,7 @@ import type { ClientTool } from '../../agents/model-request.ts'
 import { decodeMessage, type MediaBlock, type Message, type Usage } from '../../messages/index.ts'
 import { isSummary } from '../../messages/message.ts'
 import { isCall } from '../../messages/unique-calls.ts'
-import { createPendingCalls, type PendingCalls } from '../kit/client-tools.ts'
+import { createPendingCalls } from '../kit/client-tools.ts'
 import type { AnswerDetail } from '../kit/reading/answer-item.ts'
 import type { Question } from './questions.ts'
 
@@ -20,27 +20,20 @@ export type OpenQuestion = Question & { readonly approvals: number }
  * What both protocols report at the end of an answer. Calls are only sent at the end, because a client acts on
  * every call that it sees.
  */
-export interface Ending {
-  readonly pending: PendingCalls
-  readonly written: Map<string, { readonly modelCallId: string; readonly name: string; args: string }>
-  /** The agent's open questions. */
-  readonly questions: Map<string, OpenQuestion>
-  /** Calls with a result, by the model's id. Each step of a model may use it again. */
-  readonly resolved: Set<string>
-  /** Of the agent's own model calls, in order. */
-  readonly reasons: Map<string, Message['finishReason']>
-  /** Of all model calls. */
-  readonly used: Usage[]
-}
-
-export const createEnding = (tools: readonly ClientTool[]): Ending => ({
+export const createEnding = (tools: readonly ClientTool[]) => ({
   pending: createPendingCalls(tools),
-  written: new Map(),
-  questions: new Map(),
-  resolved: new Set(),
-  reasons: new Map(),
-  used: [],
+  written: new Map<string, { readonly modelCallId: string; readonly name: string; args: string }>(),
+  /** The agent's open questions. */
+  questions: new Map<string, OpenQuestion>(),
+  /** Calls with a result, by the model's id. Each step of a model may use it again. */
+  resolved: new Set<string>(),
+  /** Of the agent's own model calls, in order. */
+  reasons: new Map<string, Message['finishReason']>(),
+  /** Of all model calls. */
+  used: [] as Usage[],
 })
+
+export type Ending = ReturnType<typeof createEnding>
 
 export function pushEnding(ending: Ending, item: AnswerDetail): void {
   const { pending, written, reasons } = ending

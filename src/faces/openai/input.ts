@@ -121,21 +121,15 @@ interface Written {
 const questionIn = (callId: string): readonly string[] | undefined => partsOf('call', callId)
 
 /** What was read of a client's input so far. */
-interface Reading {
-  written: Written[]
-  answers: GivenAnswer[]
-  base: Input['base']
-  readonly turns: Turn[]
-  isTurnOpen: boolean
-}
-
-const createReading = (): Reading => ({
-  written: [],
-  answers: [],
-  base: undefined,
-  turns: [],
+const createReading = () => ({
+  written: [] as Written[],
+  answers: [] as GivenAnswer[],
+  base: undefined as Input['base'],
+  turns: [] as Turn[],
   isTurnOpen: false,
 })
+
+type Reading = ReturnType<typeof createReading>
 
 const inputOf = ({ written, answers, base, turns }: Reading): Input => ({
   messages: written.map((one) => ({ ...toWireMessage(one)!, id: uuid7() })),

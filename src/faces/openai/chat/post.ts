@@ -16,7 +16,6 @@ import {
   admit,
   createdAtOf,
   forkAfter,
-  type Model,
   modelOf,
   ownThread,
   readCalls,
@@ -43,11 +42,8 @@ interface ChatDetails {
 }
 
 /** A permitted request, with all that its decision needs besides the thread. */
-interface Chat {
-  readonly context: OpenAiContext
-  readonly admitted: Admitted
+interface Chat extends Admitted {
   readonly body: ChatBody
-  readonly model: Model
   readonly given: Input
   readonly digests: readonly TurnDigest[]
   /** The thread that the client names, by its answers or as its chat. */
@@ -67,17 +63,8 @@ export async function postChat(context: OpenAiContext, asked: FaceCall<ChatBody>
   const named = given.answers[0]?.threadId ?? thread?.threadId
   const admitted = await admit(context, asked, body.model, model, named)
   const isOfUi = thread?.isOfUi ?? false
-  const chat: Chat = {
-    context,
-    admitted,
-    body,
-    model,
-    given,
-    digests,
-    named,
-    isOfChat: thread !== undefined,
-    isOfUi,
-  }
+  const isOfChat = thread !== undefined
+  const chat: Chat = { ...admitted, body, given, digests, named, isOfChat, isOfUi }
   return respondTo(chat, await retryConflicts(() => begin(chat)))
 }
 
@@ -91,14 +78,13 @@ type Begun = {
 
 /** Looks at the thread, decides, and starts. */
 async function begin(chat: Chat): Promise<Begun> {
-  const { context, admitted, body, model, given, digests, named, isOfChat, isOfUi } = chat
-  const { principal, command, request } = admitted
+  const { context, principal, command, request, body, given, digests, named, isOfUi } = chat
   const own = named === undefined
   const { threadId, look } = own
-    ? await ownThread(context, admitted)
+    ? await ownThread(chat)
     : { threadId: named, look: await lookAtThread(context.engine, { threadId: named, principal, command }) }
-  const isKept = await isKeptThread(context, admitted.call, isOfChat, own ? undefined : look?.thread)
-  const earlier = await startedBefore(context, admitted, look)
+  const isKept = await isKeptThread(chat, own ? undefined : look?.thread)
+  const earlier = await startedBefore(chat, look)
   if (earlier) return { threadId, isKept, after: null, run: earlier }
   const situation = own ? NEW : await situationOf(chat, look!)
   const decision = decideChat(given, isOfUi, situation)
@@ -109,44 +95,29 @@ async function begin(chat: Chat): Promise<Begun> {
   const turn = own ? undefined : digests.at(-1)
   const extraOps = turn ? putTurn(turn, runId) : []
   const clientTools = clientToolsOf(body)
-  const order = {
-    context,
-    admitted,
-    model,
-    threadId,
-    look,
-    decision,
-    clientTools,
-    details,
-    isKept,
-    runId,
-    extraOps,
-  }
-  return { threadId, isKept, after, run: await startRun(order) }
+  const order = { threadId, look, decision, clientTools, details, isKept, runId, extraOps }
+  return { threadId, isKept, after, run: await startRun(chat, order) }
 }
 
 /** Reads what the decision about a chat needs. */
-async function situationOf(
-  { context, admitted: { principal }, given, digests, isOfUi }: Chat,
-  { thread }: ThreadLook,
-): Promise<Situation> {
+async function situationOf(chat: Chat, { thread }: ThreadLook): Promise<Situation> {
+  const { given, digests, isOfUi } = chat
   if (!thread) return NEW
-  const { engine } = context
+  const { engine } = chat.context
   const { answers, turns } = given
   if (answers.length > 0) return { ...NEW, thread, questions: await openQuestions(engine, thread) }
   const known = await knownTurn(internalsOf(engine).store, thread.threadId, turns, digests)
-  const fork = known && (await forkAfter(context, thread, known.runId))
+  const fork = known && (await forkAfter(engine, thread, known.runId))
   const found = { ...NEW, thread, knownTurn: known?.at, fork }
   const isNewest = known !== undefined && fork === undefined
   const questions = isNewest ? await questionsBeforeInput(engine, thread) : []
   const hasCalls = hasResults(newMessages(given, isOfUi, found))
-  const calls = hasCalls && (await readCalls(context, principal, thread, fork, known?.runId))
+  const calls = hasCalls && (await readCalls(chat, thread, fork, known?.runId))
   return { ...found, questions, ...calls }
 }
 
 async function respondTo(chat: Chat, begun: Begun): Promise<Response> {
-  const { context, admitted, body, isOfUi } = chat
-  const { call } = admitted
+  const { context, call, command, body, isOfUi } = chat
   const { threadId, isKept, after } = begun
   const head: Omit<ChatHead, 'runId' | 'createdAt'> = {
     threadId,
@@ -160,7 +131,7 @@ async function respondTo(chat: Chat, begun: Begun): Promise<Response> {
   if ('question' in begun) return askAgain(head, body, begun.question)
   const { run } = begun
   const writer = createChatWriter({ ...head, ...timesOf(run.runId) })
-  const stays = isKept || admitted.command !== undefined
+  const stays = isKept || command !== undefined
   const leaving = { cancels: context.options.cancelOnLeave ?? true, removes: !stays }
   if (body.stream) return streamRun(context, call, run, writer, leaving)
   await readRun(context, call, run, writer, leaving)
@@ -177,9 +148,7 @@ const timesOf = (runId: string) => ({ runId, createdAt: createdAtOf(runId) })
  * waits for an answer.
  */
 async function isKeptThread(
-  { engine }: OpenAiContext,
-  { principal }: FaceCall,
-  isOfChat: boolean,
+  { context: { engine }, principal, isOfChat }: Chat,
   thread: ThreadRecord | undefined,
 ): Promise<boolean> {
   if (isOfChat || !thread?.lastRunId) return isOfChat

@@ -6,7 +6,6 @@ import {
   chatUsage,
   clientCalls,
   createEnding,
-  type Ending,
   learn,
   markdownOf,
   messagesOfRun,
@@ -48,24 +47,6 @@ interface Sent {
   isVoid: boolean
 }
 
-/** A completion as written so far. */
-interface Completion {
-  readonly head: ChatHead
-  readonly about: { readonly id: string; readonly created: number; readonly model: string }
-  /** All chunks start and end alike, so a text delta only costs its own JSON. */
-  readonly frame: { readonly start: string; readonly end: string }
-  readonly ending: Ending
-  readonly texts: Sent[]
-  readonly thoughts: Sent[]
-  /** The text that a lost process has sent and that is not yet rewritten, and the rewritten part so far. */
-  lost: string | undefined
-  again: string
-  finish: string | undefined
-  toolCalls: readonly object[]
-  end: ChatEnd | undefined
-  frames: string
-}
-
 /** The separator between the text of a lost process and the text that replaces it. */
 const ANEW = '\n\n---\n\n'
 const BETWEEN = '\n\n'
@@ -76,25 +57,34 @@ export interface ChatWriter extends RunWriter {
   readonly end: ChatEnd | undefined
 }
 
-/** Writes the answer of one run as a chat completion, complete and in chunks. */
-export function createChatWriter(head: ChatHead): ChatWriter {
+/** A completion as written so far. */
+function createCompletion(head: ChatHead) {
   const about = { id: `chatcmpl-${head.runId}`, created: seconds(head.createdAt), model: head.model }
   const started = JSON.stringify({ ...about, object: 'chat.completion.chunk' }).slice(0, -1)
   const usage = head.includeUsage ? ',"usage":null' : ''
-  const chat: Completion = {
+  return {
     head,
     about,
+    /** All chunks start and end alike, so a text delta only costs its own JSON. */
     frame: { start: `data: ${started},"choices":[{"index":0,"delta":`, end: `}]${usage}}\n\n` },
     ending: createEnding(head.clientTools),
-    texts: [],
-    thoughts: [],
-    lost: undefined,
+    texts: [] as Sent[],
+    thoughts: [] as Sent[],
+    /** The text that a lost process has sent and that is not yet rewritten, and the rewritten part so far. */
+    lost: undefined as string | undefined,
     again: '',
-    finish: undefined,
-    toolCalls: [],
-    end: undefined,
+    finish: undefined as string | undefined,
+    toolCalls: [] as readonly object[],
+    end: undefined as ChatEnd | undefined,
     frames: '',
   }
+}
+
+type Completion = ReturnType<typeof createCompletion>
+
+/** Writes the answer of one run as a chat completion, complete and in chunks. */
+export function createChatWriter(head: ChatHead): ChatWriter {
+  const chat = createCompletion(head)
   return {
     begin() {
       writeChunk(chat, { role: 'assistant', content: '' })

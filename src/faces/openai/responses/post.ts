@@ -14,7 +14,6 @@ import {
   admit,
   createdAtOf,
   forkAfter,
-  type Model,
   messagesAt,
   modelOf,
   ownThread,
@@ -24,7 +23,7 @@ import {
   startRun,
 } from '../begin.ts'
 import { decideResponse, hasResults, NEW, type Situation } from '../decide.ts'
-import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
+import { badRequest, notFound } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
 import type { OpenAiContext } from '../options.ts'
@@ -36,11 +35,8 @@ import { echoOf, type ResponseDetails, takesApprovals } from './model.ts'
 import { createResponseWriter, type ResponseHead } from './writer.ts'
 
 /** A permitted request, with all that its decision needs besides the thread. */
-interface Asked {
-  readonly context: OpenAiContext
-  readonly admitted: Admitted
+interface Asked extends Admitted {
   readonly body: ResponseBody
-  readonly model: Model
   readonly given: Input
   readonly named: Named | undefined
 }
@@ -54,8 +50,7 @@ export async function postResponse(context: OpenAiContext, call: FaceCall<Respon
   const model = await modelOf(context, withoutMetadataFilter(call.principal), body.model)
   const named = namedBy(body, given)
   const admitted = await admit(context, call, body.model, model, named?.threadId)
-  const asked: Asked = { context, admitted, body, model, given, named }
-  const { run, details } = await retryConflicts(() => begin(asked))
+  const { run, details } = await retryConflicts(() => begin({ ...admitted, body, given, named }))
   const writer = createResponseWriter(headOf(run, details))
   const leaving = {
     cancels: !background && (context.options.cancelOnLeave ?? true),
@@ -68,15 +63,14 @@ export async function postResponse(context: OpenAiContext, call: FaceCall<Respon
 
 /** Looks at the thread, decides, and starts. */
 async function begin(asked: Asked): Promise<{ readonly run: StartedRun; readonly details: ResponseDetails }> {
-  const { context, admitted, body, model, given, named } = asked
+  const { context, principal, command, body, given, named } = asked
   const { engine } = context
-  const { principal, command } = admitted
   const own = named
     ? { ...named, look: await lookAtThread(engine, { threadId: named.threadId, principal, command }) }
-    : await ownThread(context, admitted)
+    : await ownThread(asked)
   const thread = named && own.look?.thread
   if (named && !thread) throw named.missing
-  const earlier = await startedBefore(context, admitted, own.look)
+  const earlier = await startedBefore(asked, own.look)
   if (earlier) return { run: earlier, details: detailsOf(asked, earlier.threadId, null) }
   const takesAdded = body.conversation !== undefined && thread && given.answers.length === 0
   const added = takesAdded ? await storedItems(engine, thread.threadId) : []
@@ -86,10 +80,7 @@ async function begin(asked: Asked): Promise<{ readonly run: StartedRun; readonly
   const isMoved = decision.kind === 'start' && decision.isMoved
   const { threadId, look } = isMoved ? { threadId: uuid7() } : own
   const details = detailsOf(asked, threadId, decision.messages.at(-1)?.id ?? null)
-  const run = await startRun({
-    context,
-    admitted,
-    model,
+  const run = await startRun(asked, {
     threadId,
     look,
     decision,
@@ -104,13 +95,14 @@ async function begin(asked: Asked): Promise<{ readonly run: StartedRun; readonly
 
 /** Reads what the decision about a response needs. */
 async function situationOf(
-  { context, admitted: { principal }, body, model, named }: Asked,
+  asked: Asked,
   { messages, answers }: Input,
   thread: ThreadRecord,
 ): Promise<Situation> {
-  const { engine } = context
+  const { body, model, named } = asked
+  const { engine } = asked.context
   const after = named?.runId
-  const fork = after === undefined ? undefined : await forkAfter(context, thread, after)
+  const fork = after === undefined ? undefined : await forkAfter(engine, thread, after)
   const { aliases } = internalsOf(engine)
   const bound = thread.assistantId
   const isOfOther = bound !== null && (aliases.get(bound) ?? bound) !== model.graphId
@@ -119,7 +111,7 @@ async function situationOf(
   if (answers.length > 0)
     return isOfOther ? found : { ...found, questions: await openQuestions(engine, thread) }
   if (!isOfOther && hasResults(messages))
-    return { ...found, ...(await readCalls(context, principal, thread, fork, after)) }
+    return { ...found, ...(await readCalls(asked, thread, fork, after)) }
   return isOfOther || !body.instructions
     ? { ...found, messages: await messagesAt(engine, thread, fork) }
     : found
@@ -127,12 +119,12 @@ async function situationOf(
 
 /** `after`: the last message of the input. */
 const detailsOf = (
-  { context, admitted, body }: Asked,
+  { context, request, body }: Asked,
   threadId: string,
   after: string | null,
 ): ResponseDetails => ({
   object: 'response',
-  request: admitted.request,
+  request,
   echo: echoOf(body, body.conversation === undefined ? null : idOf('conv', threadId)),
   clientTools: clientToolsOf(body),
   after,
@@ -182,13 +174,13 @@ function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefine
   }
   if (previous !== undefined) {
     const [threadId, runId] = partsOf('resp', previous) ?? []
-    const missing = noSuchResponse(previous)
+    const missing = notFound('Response', previous)
     if (threadId === undefined || runId === undefined) throw missing
     return { threadId, runId, missing }
   }
   if (conversation !== undefined) {
     const id = typeof conversation === 'string' ? conversation : conversation.id
-    return { threadId: threadOfConversation(id), missing: noSuchConversation(id) }
+    return { threadId: threadOfConversation(id), missing: notFound('Conversation', id) }
   }
   if (!base) return undefined
   return { ...base, missing: badRequest('input: the items that item_reference names are not kept any more.') }

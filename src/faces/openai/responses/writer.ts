@@ -5,7 +5,6 @@ import { createMessageReader, eventsOf } from '../../kit/reading/message-reader.
 import {
   clientCalls,
   createEnding,
-  type Ending,
   learn,
   markdownOf,
   messagesOfRun,
@@ -68,44 +67,31 @@ interface OpenMessage {
 const DELTA =
   'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":'
 
-/** A response as written so far. */
-interface Draft {
-  readonly head: ResponseHead
-  /** Events up to this number are not sent. */
-  readonly after: number
-  readonly output: Written[]
-  readonly ending: Ending
-  readonly openMessages: Map<string, OpenMessage>
-  readonly openReasoning: Map<string, { readonly at: number; text: string }>
-  number: number
-  frames: string
-  status: Status
-  error: object | null
-  reason: string | null
-  completedAt: number | null
-  hasBegun: boolean
-}
+/** A response as written so far. Events up to the number `after` are not sent. */
+const createDraft = (head: ResponseHead, after: number) => ({
+  head,
+  after,
+  output: [] as Written[],
+  ending: createEnding(head.clientTools),
+  openMessages: new Map<string, OpenMessage>(),
+  openReasoning: new Map<string, { readonly at: number; text: string }>(),
+  number: 0,
+  frames: '',
+  status: (head.echo.background === true ? 'queued' : 'in_progress') as Status,
+  error: null as object | null,
+  reason: null as string | null,
+  completedAt: null as number | null,
+  hasBegun: false,
+})
+
+type Draft = ReturnType<typeof createDraft>
 
 /**
  * Writes the answer of one run as response events, starting with the first `sequence_number` above `after`. The
  * frames only depend on the items, so every later reader gets the same.
  */
 export function createResponseWriter(head: ResponseHead, after = -1): ResponseWriter {
-  const draft: Draft = {
-    head,
-    after,
-    output: [],
-    ending: createEnding(head.clientTools),
-    openMessages: new Map(),
-    openReasoning: new Map(),
-    number: 0,
-    frames: '',
-    status: head.echo.background === true ? 'queued' : 'in_progress',
-    error: null,
-    reason: null,
-    completedAt: null,
-    hasBegun: false,
-  }
+  const draft = createDraft(head, after)
   const isEnded = (): boolean => draft.completedAt !== null
   return {
     begin() {
