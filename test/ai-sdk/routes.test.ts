@@ -1,3 +1,4 @@
+import { interrupt, MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
@@ -539,4 +540,35 @@ test('the routes are in the OpenAPI document of the server', async () => {
   expect(paths['/chat'].post.requestBody.content['application/json'].schema.required).toEqual(['id'])
   expect(Object.keys(paths['/chat/{thread_id}/stream'].get.responses)).toEqual(['200', '204', 'default'])
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/chat/{thread_id}', '/chat/{thread_id}/stop']))
+})
+
+test('an approval that comes with the next message answers one question, though the same one is asked again', async () => {
+  let answers = 0
+  const ask = () => interrupt({ actionRequests: [{ name: 'look', args: {} }] })
+  const node = () => {
+    ask()
+    answers++
+    ask()
+    answers++
+    return { messages: [{ role: 'assistant', content: 'Done.' }] }
+  }
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('node', node)
+    .addEdge('__start__', 'node')
+    .compile()
+  const { origin } = await serve(langgraph(graph))
+  const first = userMessage('Go')
+  await (await post(origin, '', { id: 't', messages: [first] })).text()
+  const history = await (await fetch(`${origin}/api/chat/t`)).json()
+  const reply = history.at(-1)
+  const parts = reply.parts.map((part: Json) =>
+    part.approval ? { ...part, approval: { ...part.approval, approved: true } } : part,
+  )
+  const messages = [first, { ...reply, parts }, userMessage('More')]
+  const refused = await post(origin, '', { id: 't', messages })
+  expect([refused.status, await refused.text()]).toEqual([
+    409,
+    'The assistant has an open question. Answer it first.',
+  ])
+  expect(answers).toBe(1)
 })
