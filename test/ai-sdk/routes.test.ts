@@ -1,3 +1,4 @@
+import { AIMessage } from '@langchain/core/messages'
 import { interrupt, MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
@@ -542,27 +543,28 @@ test('the routes are in the OpenAPI document of the server', async () => {
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/chat/{thread_id}', '/chat/{thread_id}/stop']))
 })
 
-test('an approval that comes with the next message answers one question, though the same one is asked again', async () => {
-  let answers = 0
-  const ask = () => interrupt({ actionRequests: [{ name: 'look', args: {} }] })
-  const node = () => {
-    ask()
-    answers++
-    ask()
-    answers++
-    return { messages: [{ role: 'assistant', content: 'Done.' }] }
-  }
+test('an output that comes with the next message answers its question once, though it is asked again', async () => {
+  const outputs: unknown[] = []
+  const call = { id: 'c', name: 'pick', args: {} }
+  const ask = () => outputs.push(interrupt({ toolCallId: 'c' }))
   const graph = new StateGraph(MessagesAnnotation)
-    .addNode('node', node)
-    .addEdge('__start__', 'node')
+    .addNode('call', () => ({ messages: [new AIMessage({ id: 'm', content: '', tool_calls: [call] })] }))
+    .addNode('ask', () => {
+      ask()
+      ask()
+      return {}
+    })
+    .addEdge('__start__', 'call')
+    .addEdge('call', 'ask')
     .compile()
-  const { origin } = await serve(langgraph(graph))
+  const { origin } = await serve(langgraph(graph), {
+    clientTools: [{ type: 'function', function: { name: 'pick' } }],
+  })
   const first = userMessage('Go')
   await (await post(origin, '', { id: 't', messages: [first] })).text()
-  const history = await (await fetch(`${origin}/api/chat/t`)).json()
-  const reply = history.at(-1)
-  const parts = reply.parts.map((part: Json) =>
-    part.approval ? { ...part, approval: { ...part.approval, approved: true } } : part,
+  const [, reply] = (await (await fetch(`${origin}/api/chat/t`)).json()) as Json[]
+  const parts = reply!.parts.map((part: Json) =>
+    part.toolCallId === 'c' ? { ...part, state: 'output-available', output: 'red' } : part,
   )
   const messages = [first, { ...reply, parts }, userMessage('More')]
   const refused = await post(origin, '', { id: 't', messages })
@@ -570,5 +572,5 @@ test('an approval that comes with the next message answers one question, though 
     409,
     'The assistant has an open question. Answer it first.',
   ])
-  expect(answers).toBe(1)
+  expect(outputs).toEqual(['red'])
 })
