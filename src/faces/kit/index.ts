@@ -57,6 +57,7 @@ export {
 } from '../../engine/index.ts'
 export type { LoggedEvent } from '../../messages/thread-events/index.ts'
 export { type Permitted, permit, type ReadSent } from './access.ts'
+export { keepRunning } from './answer-row.ts'
 export {
   createFace,
   createFaceHandler,
