@@ -9,7 +9,7 @@ import { permit, type ThreadAction } from '../kit/access.ts'
 import { threadIdOf } from '../kit/ids.ts'
 import { numberParam } from '../kit/lists.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import { badRequest, notFound } from './errors.ts'
+import { badRequest, noSuchConversation, noSuchItem } from './errors.ts'
 import { idOf } from './ids.ts'
 import type { OpenAiContext } from './options.ts'
 import { threadOfConversation } from './responses/post.ts'
@@ -64,7 +64,7 @@ async function conversationOf(
   const { principal, fields } = await permit(authorize, call, action, { threadId }, call.json)
   const thread = await engine.findThread({ threadId, principal })
   if (thread) return { thread, principal, metadata: (fields?.metadata ?? {}) as Metadata }
-  throw notFound('Conversation', id)
+  throw noSuchConversation(id)
 }
 
 /** `GET /v1/conversations/{id}`. */
@@ -110,7 +110,7 @@ export async function getItem(context: OpenAiContext, call: FaceCall): Promise<R
   const { thread } = await conversationOf(context, call, 'threads:read')
   const id = call.params.item_id ?? ''
   const item = (await itemsOf(context, thread)).find((one) => one.id === id)
-  if (!item) throw notFound('Item', id)
+  if (!item) throw noSuchItem(id)
   return json(item)
 }
 
@@ -121,7 +121,7 @@ export async function deleteItem(context: OpenAiContext, call: FaceCall): Promis
   if (!(await deleteKept(context.engine, thread.threadId, id))) {
     if ((await itemsOf(context, thread)).some((one) => one.id === id))
       throw badRequest('item_id: a message of the state of an agent cannot be deleted here.')
-    throw notFound('Item', id)
+    throw noSuchItem(id)
   }
   const { threadId, createdAt } = thread
   const created_at = Math.floor(createdAt / 1_000)

@@ -2,7 +2,7 @@ import { uuid7 } from '../../core/ids.ts'
 import { type AgentEngine, internalsOf } from '../../engine/index.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
-import { badRequest, notFound } from './errors.ts'
+import { badRequest, noSuchConversation } from './errors.ts'
 import type { InputItem } from './wire.ts'
 
 /**
@@ -42,7 +42,7 @@ export async function addItems(
   )
   for (;;) {
     const thread = await store.get(threadId, 'threads', threadId)
-    if (!thread) throw notFound('Conversation', threadId)
+    if (!thread) throw noSuchConversation(threadId)
     try {
       const { version } = thread
       await store.commit(threadId, {

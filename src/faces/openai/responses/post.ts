@@ -23,7 +23,7 @@ import {
   startRun,
 } from '../begin.ts'
 import { decideResponse, hasResults, NEW, type Situation } from '../decide.ts'
-import { badRequest, notFound } from '../errors.ts'
+import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
 import type { OpenAiContext } from '../options.ts'
@@ -174,13 +174,13 @@ function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefine
   }
   if (previous !== undefined) {
     const [threadId, runId] = partsOf('resp', previous) ?? []
-    const missing = notFound('Response', previous)
+    const missing = noSuchResponse(previous)
     if (threadId === undefined || runId === undefined) throw missing
     return { threadId, runId, missing }
   }
   if (conversation !== undefined) {
     const id = typeof conversation === 'string' ? conversation : conversation.id
-    return { threadId: threadOfConversation(id), missing: notFound('Conversation', id) }
+    return { threadId: threadOfConversation(id), missing: noSuchConversation(id) }
   }
   if (!base) return undefined
   return { ...base, missing: badRequest('input: the items that item_reference names are not kept any more.') }

@@ -6,7 +6,7 @@ import { isThreadId } from '../../kit/ids.ts'
 import { isSet } from '../../kit/lists.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { placeOf } from '../begin.ts'
-import { badRequest, notFound } from '../errors.ts'
+import { badRequest, noSuchResponse } from '../errors.ts'
 import { partsOf } from '../ids.ts'
 import type { OpenAiContext } from '../options.ts'
 import { KEEP, type OnDisconnect, readRun, streamRun } from '../read.ts'
@@ -30,11 +30,11 @@ export async function storedResponse(
 ): Promise<StoredResponse> {
   const id = call.params.response_id ?? ''
   const [threadId, runId] = partsOf('resp', id) ?? []
-  if (threadId === undefined || runId === undefined || !isThreadId(threadId)) throw notFound('Response', id)
+  if (threadId === undefined || runId === undefined || !isThreadId(threadId)) throw noSuchResponse(id)
   const { principal } = await permit(authorize, call, action, { threadId })
   const run = await engine.getRun({ threadId, principal, runId })
   const details = run?.details as ResponseDetails | undefined
-  if (!run || details?.object !== 'response') throw notFound('Response', id)
+  if (!run || details?.object !== 'response') throw noSuchResponse(id)
   return { id, principal, run, details }
 }
 
