@@ -1,6 +1,6 @@
 import { uuid7 } from '../../core/ids.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
+import { listFitting, recordsOf } from '../../storage/store/pages.ts'
 import { refusal } from '../errors.ts'
 import { load, put, recordOf, retryConflicts, unchanged } from './docs.ts'
 import type { PageRequest } from './records.ts'
@@ -36,11 +36,14 @@ export const listListeners = (
   store: Store,
   owner: string | null,
   page: PageRequest,
-): Promise<readonly ListenerRecord[]> =>
-  listFitting(
-    pagesOf(store, LISTENERS, { partition: partitionOf(owner), orderBy: ORDER, descending: true }),
-    { read: (doc) => recordOf<ListenerRecord>(doc), fits: () => true, ...page },
+): Promise<readonly ListenerRecord[]> => {
+  const query = { partition: partitionOf(owner), orderBy: ORDER, descending: true }
+  return listFitting(
+    recordsOf((doc) => recordOf<ListenerRecord>(doc), store, LISTENERS, query),
+    () => true,
+    page,
   )
+}
 
 /** Throws 409 if the owner has a listener with this `compute_id`. */
 export async function createListener(

@@ -1,5 +1,5 @@
 import type { Doc, Store } from '../../storage/index.ts'
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
+import { listFitting, recordsOf } from '../../storage/store/pages.ts'
 import { idOfName } from './names.ts'
 import type {
   DeploymentFilter,
@@ -81,7 +81,7 @@ async function pageOf<T>(
   const query = { orderBy, descending: true }
   const read = (doc: Doc) => recordOf<T>(doc)
   if (!fits) return (await store.list(collection, { ...query, ...page })).docs.map(read)
-  return listFitting(pagesOf(store, collection, query), { read, fits, ...page })
+  return listFitting(recordsOf(read, store, collection, query), fits, page)
 }
 
 function matches(deployment: DeploymentRecord, filter: DeploymentFilter): boolean {

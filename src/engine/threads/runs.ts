@@ -1,4 +1,4 @@
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
+import { listFitting, recordsOf } from '../../storage/store/pages.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
 import { type RunRecord, readRun } from '../records/records.ts'
@@ -25,6 +25,6 @@ export async function listOwnRuns(
   const { threadId } = thread
   if (!(await findThread(context, thread))) throw noSuchThread(threadId)
   // Run ids increase with time, and ordering by a field would read the runs of other threads.
-  const runs = pagesOf(context.store, 'runs', { partition: threadId, descending: true })
-  return listFitting(runs, { read: readRun, fits: accept, offset, limit })
+  const runs = recordsOf(readRun, context.store, 'runs', { partition: threadId, descending: true })
+  return listFitting(runs, accept, { offset, limit })
 }
