@@ -129,6 +129,12 @@ export function isContentBlock(value: unknown): value is ContentBlock {
   return value.type === 'invalidToolCall' || !fields.includes('args') || isRecord(value.args)
 }
 
+const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']
+
+/** The type of a media block by its MIME type: `file` for any other. */
+export const mediaTypeOf = (mimeType: string | undefined): MediaType =>
+  MEDIA.find((type) => mimeType?.startsWith(`${type}/`)) ?? 'file'
+
 /**
  * Splits a base64 `data:` URL (RFC 2397). Undefined for any other value, also for a `data:` URL with plain
  * text. Takes time linear in the length of the part before the first comma: clients choose these URLs.

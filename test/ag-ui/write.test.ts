@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest'
 import { toClient } from '../../src/faces/ag-ui/messages.ts'
 import { type AgUiEvent, createStateWriter } from '../../src/faces/ag-ui/state.ts'
-import { createWriter } from '../../src/faces/ag-ui/write.ts'
+import { close, createWriter, write } from '../../src/faces/ag-ui/write.ts'
 import type { AnswerDetail } from '../../src/faces/kit/index.ts'
 import type { Message } from '../../src/messages/index.ts'
 
 const writerOf = (before: readonly Message[] = [], subagents = true) => {
-  const writer = createWriter({ before, state: createStateWriter(), subagents })
-  const write = (...items: AnswerDetail[]): AgUiEvent[] =>
-    items.flatMap((item) => writer.write({ ...item, seq: 1, timestamp: 0, runId: 'r' }))
-  return { ...writer, write }
+  const writer = createWriter(before, createStateWriter(), subagents)
+  return {
+    write: (...items: AnswerDetail[]): AgUiEvent[] =>
+      items.flatMap((item) => write(writer, { ...item, seq: 1, timestamp: 0, runId: 'r' })),
+    close: (isAsking: boolean) => close(writer, isAsking),
+  }
 }
 
 const message = { id: 'm', owner: null, node: undefined }

@@ -1,3 +1,5 @@
+import { AIMessage } from '@langchain/core/messages'
+import { interrupt, MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
@@ -539,4 +541,36 @@ test('the routes are in the OpenAPI document of the server', async () => {
   expect(paths['/chat'].post.requestBody.content['application/json'].schema.required).toEqual(['id'])
   expect(Object.keys(paths['/chat/{thread_id}/stream'].get.responses)).toEqual(['200', '204', 'default'])
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/chat/{thread_id}', '/chat/{thread_id}/stop']))
+})
+
+test('an output that comes with the next message answers its question once, though it is asked again', async () => {
+  const outputs: unknown[] = []
+  const call = { id: 'c', name: 'pick', args: {} }
+  const ask = () => outputs.push(interrupt({ toolCallId: 'c' }))
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('call', () => ({ messages: [new AIMessage({ id: 'm', content: '', tool_calls: [call] })] }))
+    .addNode('ask', () => {
+      ask()
+      ask()
+      return {}
+    })
+    .addEdge('__start__', 'call')
+    .addEdge('call', 'ask')
+    .compile()
+  const { origin } = await serve(langgraph(graph), {
+    clientTools: [{ type: 'function', function: { name: 'pick' } }],
+  })
+  const first = userMessage('Go')
+  await (await post(origin, '', { id: 't', messages: [first] })).text()
+  const [, reply] = (await (await fetch(`${origin}/api/chat/t`)).json()) as Json[]
+  const parts = reply!.parts.map((part: Json) =>
+    part.toolCallId === 'c' ? { ...part, state: 'output-available', output: 'red' } : part,
+  )
+  const messages = [first, { ...reply, parts }, userMessage('More')]
+  const refused = await post(origin, '', { id: 't', messages })
+  expect([refused.status, await refused.text()]).toEqual([
+    409,
+    'The assistant has an open question. Answer it first.',
+  ])
+  expect(outputs).toEqual(['red'])
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { aiSdk } from '../../src/faces/ai-sdk/index.ts'
-import { followWhole, type OpenAnswer } from '../../src/faces/ai-sdk/stream.ts'
+import { follow, type OpenAnswer } from '../../src/faces/ai-sdk/stream.ts'
 import { createChunkWriter } from '../../src/faces/ai-sdk/writer.ts'
 import { ANSWER_EVENTS } from '../../src/faces/kit/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
@@ -101,7 +101,7 @@ async function converse(origin: string) {
 async function resumed(answer: OpenAnswer, events: readonly Json[], at: number, sizes: readonly number[]) {
   const shape = { isDynamic: true, ofClient: new Set<string>() }
   const place = { head: events[at - 1]?.seq ?? 0, userId: undefined }
-  const follower = followWhole(createChunkWriter(shape), place)
+  const follower = follow(createChunkWriter(shape), [], place)
   const chunks: unknown[] = [...follower.push(events.slice(0, at))]
   let from = at
   for (let turn = 0; from < events.length; turn++) {

@@ -6,9 +6,11 @@ import {
   type FaceContext,
   type FaceSetup,
   json,
+  keepRunning,
   route,
 } from '../../src/faces/kit/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { gate } from '../kit/wait.ts'
 
 const note = z.object({ text: z.string(), metadata: z.optional(z.record(z.string(), z.unknown())) })
 
@@ -78,4 +80,32 @@ test('the document has what a row that is loaded later accepts and returns', asy
     { type: 'object', properties: { text: { type: 'string' } } },
     { type: 'null' },
   ])
+})
+
+test('a host is asked to wait for the run of a thread that the path does not name', async () => {
+  const { opened, open } = gate()
+  const slow = defineAgent({ run: () => opened })
+  const face = (setup: FaceSetup) =>
+    createFace(setup, {
+      routes: [
+        route('POST', '/start', {
+          permission: 'runs:create',
+          async run(context, call) {
+            const run = await context.engine.start({ threadId: 't', input: {}, principal: call.principal })
+            keepRunning(context, call, 't')
+            return json(run)
+          },
+        }),
+      ],
+    })
+  const server = createAgentServer({ agents: { slow }, faces: [face] })
+  onTestFinished(() => server.close())
+  const works: Promise<unknown>[] = []
+  const request = new Request('http://127.0.0.1/start', { method: 'POST' })
+  const response = await server.fetch(request, { waitUntil: (work) => works.push(work) })
+  const { runId } = (await response.json()) as { readonly runId: string }
+  expect(works).toHaveLength(1)
+  open()
+  await works[0]
+  expect(await server.engine.getRun({ threadId: 't', runId })).toMatchObject({ status: 'success' })
 })

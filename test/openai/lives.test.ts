@@ -254,3 +254,24 @@ test('a request that is sent again starts no second run', async () => {
   )
   expect(runs).toBe(3)
 })
+
+test('an answer to a question that is sent again with its idempotency key gets the same response', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, message }) {
+      await message(`You want ${await interrupt('Which one?')}.`)
+    },
+  })
+  const { open, server } = instance(sharedMemory()(), agent)
+  onTestFinished(() => server.close())
+  const send = async (input: unknown) =>
+    (await (
+      await open('POST', '/responses', { model: 'agent', input } as Json, {
+        'idempotency-key': `key-of-${typeof input}`,
+      })
+    ).json()) as Json
+  const { output } = await send('Go')
+  const answer = [{ type: 'function_call_output', call_id: output[0].call_id, output: 'this' }]
+  const first = await send(answer)
+  expect(first.output[0].content[0].text).toBe('You want this.')
+  expect(await send(answer)).toEqual(first)
+})

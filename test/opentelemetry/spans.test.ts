@@ -3,7 +3,7 @@ import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } fr
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { ModelCall } from '../../src/faces/kit/index.ts'
+import type { ModelCall } from '../../src/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
 import { openaiChat } from '../../src/models/formats/index.ts'
 import { parseTraceparent } from '../../src/ops/opentelemetry/spans.ts'

@@ -26,3 +26,8 @@ test('every entry exports the names that it did', async () => {
   })
   await expect(`${lists.join('\n')}\n`).toMatchFileSnapshot('public-names.txt')
 })
+
+test('authors of protocols find what they need among 90 names', () => {
+  const { files } = entries.find(({ specifier }) => specifier === 'agentwire/face')!
+  expect(namesOf(join(root, files.cjs.types)).length).toBeLessThanOrEqual(90)
+})

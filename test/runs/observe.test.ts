@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { MultitaskStrategy } from '../../src/faces/kit/index.ts'
+import type { MultitaskStrategy } from '../../src/index.ts'
 import {
   type AgentEngine,
   type AgentEngineOptions,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { AgentTask, LifecycleData } from '../../src/faces/kit/index.ts'
-import type { Agent, AgentEvent } from '../../src/index.ts'
+import type { Agent, AgentEvent, AgentTask, LifecycleData } from '../../src/index.ts'
 import { inOrder, toolAgent } from '../fixtures/graphs.ts'
 import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'

@@ -1,11 +1,10 @@
 import type { Agent } from '../../agents/agent.ts'
-import { splitDataUrl } from '../../messages/content.ts'
+import { mediaTypeOf, splitDataUrl } from '../../messages/content.ts'
 import {
   type ContentBlock,
   decodeMessage,
   encodeBlock,
   type MediaBlock,
-  type MediaType,
   type Message,
 } from '../../messages/index.ts'
 import { isSummary } from '../../messages/message.ts'
@@ -148,14 +147,9 @@ export function blockOf(part: Part): ContentBlock {
   if (part.kind === 'data') return { type: 'nonStandard', value: { type: 'data', data: part.data } }
   const { name, mediaType } = part
   return {
-    type: mediaKind(mediaType),
+    type: mediaTypeOf(mediaType),
     ...(part.kind === 'bytes' ? { base64: part.bytes } : { url: part.uri }),
     ...(mediaType !== undefined && { mimeType: mediaType }),
     ...(name !== undefined && { extras: { filename: name } }),
   }
 }
-
-const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']
-
-const mediaKind = (mediaType = ''): MediaType =>
-  MEDIA.find((kind) => mediaType.startsWith(`${kind}/`)) ?? 'file'

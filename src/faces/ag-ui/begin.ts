@@ -1,3 +1,4 @@
+import type { ClientTool } from '../../agents/model-request.ts'
 import { uuidOf } from '../../core/ids.ts'
 import {
   type Answer,
@@ -8,6 +9,7 @@ import {
   questionsBeforeInput,
   receiptIn,
   retryConflicts,
+  type ThreadRecord,
 } from '../../engine/index.ts'
 import type { Message } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
@@ -17,7 +19,7 @@ import { ANSWER_EVENTS } from '../kit/reading/answer-reader.ts'
 import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
 import type { AgUiCall } from './call.ts'
-import { decide, isKnownTo } from './decide.ts'
+import { decide, isKnownTo, type Situation } from './decide.ts'
 import { messagesIn, waitingCalls } from './messages.ts'
 import type { RunInput } from './wire.ts'
 
@@ -46,10 +48,10 @@ async function beginOnce(
   input: RunInput,
   signal: AbortSignal,
 ): Promise<StartedRun | undefined> {
-  const { context, call, agent, assistantId, assistant, metadata } = asked
+  const { context, call, agent } = asked
   const { engine, options } = context
-  const { principal, request } = call
-  const { threadId, runId, messages: sent = [], tools = [], context: facts = [], forwardedProps } = input
+  const { principal } = call
+  const { threadId, messages: sent = [], tools = [] } = input
   const { cancelOnLeave } = options
   const reading = {
     threadId,
@@ -61,40 +63,21 @@ async function beginOnce(
   } as const
   const command = await keyOf(input)
   const looked = await lookAtThread(engine, { threadId, principal, command })
-  const { thread } = looked
-  const { values = {} } = (thread && (await engine.readState(thread))) ?? {}
-  const history = messagesIn(values) ?? []
   const receipt = receiptIn(looked)
+  const situation = await situationOf(asked, input, looked.thread)
+  const { history } = situation
   if (receipt && 'runId' in receipt) {
-    const { appliedThroughSeq: after } = receipt
-    const answer = await engine.follow({ ...reading, answerId: receipt.runId, runId: receipt.runId, after })
+    const { runId, appliedThroughSeq: after } = receipt
+    const answer = await engine.follow({ ...reading, answerId: runId, runId, after })
     return answer && { answer, before: history.filter(isKnownTo(sent)) }
   }
-
   const clientTools = tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
     function: { name, description, parameters: isRecord(parameters) ? parameters : undefined },
   }))
-  const readQuestions = input.resume?.length ? openQuestions : questionsBeforeInput
-  const sendsResults = sent.some(({ role }) => role === 'tool') && waitingCalls(history).length > 0
-  const questions = thread ? await readQuestions(engine, thread) : []
-  const needsTools = thread && questions.length === 0 && sendsResults
-  const ofClient = needsTools ? await toolsOfRun(engine, principal, thread) : new Set<string>()
-  const situation = { thread, values, history, questions, ofClient }
   const decision = decide(situation, input, { agent, options, clientTools })
   if (decision.kind === 'nothing') return undefined
-
-  const settings = runSettings(internalsOf(engine).limits, assistant, metadata && { metadata })
-  const configurable = { ...settings.config.configurable, ag_ui: { runId, context: facts, forwardedProps } }
-  const run = {
-    ...settings,
-    config: withClientTools({ ...settings.config, configurable }, clientTools),
-    assistantId,
-    request,
-    traceparent: request.headers.get('traceparent'),
-    command,
-    looked,
-  }
+  const run = { ...runOf(asked, input, clientTools), command, looked }
   if (decision.kind === 'continue')
     return { answer: await engine.follow({ ...reading, start: run }), before: history }
   if (decision.kind === 'answer') {
@@ -111,11 +94,45 @@ async function beginOnce(
     ...(fork !== undefined && { checkpointId: fork }),
     input: isRegenerate ? null : { ...update, ...messages },
     title: titleOf(messages),
-    ...(metadata && { metadata }),
-    answer: { details: { runId, clientTools: namesOf(clientTools) } },
+    ...(asked.metadata && { metadata: asked.metadata }),
+    answer: { details: { runId: input.runId, clientTools: namesOf(clientTools) } },
   }
   const before = [...(fork === undefined ? history : shared), ...added]
   return { answer: await engine.follow({ ...reading, start }), before }
+}
+
+/** Reads what the decision about a request needs. */
+async function situationOf(
+  { context: { engine }, call: { principal } }: AgUiCall,
+  { resume = [], messages: sent = [] }: RunInput,
+  thread: ThreadRecord | undefined,
+): Promise<Situation> {
+  const none = { thread, values: {}, history: [], questions: [], ofClient: new Set<string>() }
+  if (!thread) return none
+  const { values = {} } = (await engine.readState(thread)) ?? {}
+  const history = messagesIn(values) ?? []
+  const questions = await (resume.length > 0 ? openQuestions : questionsBeforeInput)(engine, thread)
+  const sendsResults = sent.some(({ role }) => role === 'tool') && waitingCalls(history).length > 0
+  const needsTools = questions.length === 0 && sendsResults
+  const ofClient = needsTools ? await toolsOfRun(engine, principal, thread) : none.ofClient
+  return { thread, values, history, questions, ofClient }
+}
+
+/** The options that every run of a request has. */
+function runOf(
+  { context: { engine }, call: { request }, assistantId, assistant, metadata }: AgUiCall,
+  { runId, context: facts = [], forwardedProps }: RunInput,
+  clientTools: readonly ClientTool[],
+) {
+  const settings = runSettings(internalsOf(engine).limits, assistant, metadata && { metadata })
+  const configurable = { ...settings.config.configurable, ag_ui: { runId, context: facts, forwardedProps } }
+  return {
+    ...settings,
+    config: withClientTools({ ...settings.config, configurable }, clientTools),
+    assistantId,
+    request,
+    traceparent: request.headers.get('traceparent'),
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import type { AgUiCall } from './call.ts'
 import { interruptsOf } from './interrupts.ts'
 import { messagesIn, toClient, waitingCalls } from './messages.ts'
 import { type AgUiEvent, createStateWriter, PROTOCOL_VERSION, type StateWriter, speaksV1 } from './state.ts'
-import { createWriter } from './write.ts'
+import { close, createWriter, tell, write } from './write.ts'
 
 /** What a client says about itself and its run. */
 export interface Client {
@@ -68,9 +68,9 @@ async function* followAnswer(
 ): Events {
   const { engine, options } = context
   const reader = createAnswerReader()
-  const writer = createWriter({ before, state, subagents: options.subagents ?? true })
+  const writer = createWriter(before, state, options.subagents ?? true)
   for await (const batch of answer) {
-    const events = batch.flatMap(reader.push).flatMap(writer.write)
+    const events = batch.flatMap(reader.push).flatMap((item) => write(writer, item))
     if (events.length > 0) yield events
   }
   const { end, found } = answer
@@ -80,10 +80,10 @@ async function* followAnswer(
     (await engine.findThread({ threadId: answer.threadId, principal: call.principal })) ?? found.thread
   const { values } = (await engine.readState(thread)) ?? {}
   const messages = messagesIn(values)
-  const used = speaksV1(client.protocolVersion) ? writer.usage() : []
+  const used = speaksV1(client.protocolVersion) ? [...writer.used.values()] : []
   yield [
-    ...writer.close(isAsking),
-    ...(messages ? writer.tell(messages) : []),
+    ...close(writer, isAsking),
+    ...(messages ? tell(writer, messages) : []),
     ...(values ? state.delta(values) : []),
     {
       ...(end?.status === 'failed'

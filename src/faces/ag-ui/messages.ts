@@ -1,10 +1,5 @@
-import {
-  type ContentBlock,
-  decodeMessage,
-  type MediaType,
-  type Message,
-  textOf,
-} from '../../messages/index.ts'
+import { mediaTypeOf } from '../../messages/content.ts'
+import { type ContentBlock, decodeMessage, type Message, textOf } from '../../messages/index.ts'
 import { isSummary } from '../../messages/message.ts'
 import { defined, itemsOf } from '../../messages/record.ts'
 import { modelCallId, withCallNames } from '../../messages/unique-calls.ts'
@@ -189,17 +184,14 @@ const blocksOf = (content: IncomingMessage['content']): readonly ContentBlock[] 
       : [{ type: 'text', text: content }]
     : (content ?? []).flatMap(blockOf)
 
-const MEDIA: readonly string[] = ['image', 'audio', 'video'] satisfies readonly MediaType[]
-
 function blockOf(part: ContentPart): readonly ContentBlock[] {
   if (part.type === 'text') return [{ type: 'text', text: part.text ?? '' }]
   const { source = oldSource(part), filename = nameIn(part.metadata) } = part
   if (!source) return []
   const { type: from, value, mimeType } = source
-  const kind = part.type === 'binary' ? mimeType?.split('/')[0] : part.type
   return [
     {
-      type: MEDIA.includes(kind ?? '') ? (kind as MediaType) : 'file',
+      type: mediaTypeOf(part.type === 'binary' ? mimeType : `${part.type}/`),
       ...(from === 'data' ? { base64: value } : from === 'url' ? { url: value } : { fileId: value }),
       ...defined({ mimeType }),
       ...(filename !== undefined && { extras: { filename } }),

@@ -2,7 +2,7 @@ import type { Agent } from '../../agents/agent.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { json, sourceOf, sseResponse } from '../../core/http/index.ts'
 import { VERSION } from '../../core/version.ts'
-import { internalsOf } from '../../engine/index.ts'
+import { keepRunning } from '../kit/answer-row.ts'
 import { reporterOf } from '../kit/errors.ts'
 import { type FaceCall, type FaceRow, type RouteFields, route } from '../kit/routes.ts'
 import { begin } from './begin.ts'
@@ -33,8 +33,7 @@ async function run(context: AgUiContext, given: FaceCall<RunInput>): Promise<Res
     const snapshot = await engine.snapshot({ threadId, principal })
     return snapshot && followThread(call, client, snapshot, signal)
   })
-  const work = internalsOf(engine).working(threadId)
-  if (work) given.waitUntil(work)
+  keepRunning(context, given, threadId)
   return response
 }
 

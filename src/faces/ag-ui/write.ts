@@ -12,25 +12,6 @@ import {
 } from './messages.ts'
 import type { AgUiEvent, StateWriter } from './state.ts'
 
-export interface Writing {
-  /** The messages that the client has, or receives, before the first item. */
-  readonly before: readonly Message[]
-  readonly state: StateWriter
-  /** Whether the client receives subagent events. */
-  readonly subagents: boolean
-}
-
-/** Writes the items of an answer as events for one client. */
-export interface Writer {
-  write(item: AnswerItem): readonly AgUiEvent[]
-  /** Closes everything that is open before the client's run ends. Subagents may continue after a question. */
-  close(isAsking: boolean): readonly AgUiEvent[]
-  /** The thread's messages. */
-  tell(messages: readonly Message[]): readonly AgUiEvent[]
-  /** The tokens used, by model. */
-  usage(): readonly object[]
-}
-
 /** Something that is being streamed: text, reasoning or a call. */
 interface Open {
   readonly start: readonly AgUiEvent[]
@@ -39,267 +20,271 @@ interface Open {
   said: string
 }
 
-type Owner = string | null
+type Events = readonly AgUiEvent[]
 
 /**
- * A client checks that everything starts, continues and ends in this order, and that nothing starts twice. A
- * call that it already has is not sent again, because it would append the arguments a second time.
+ * What a client has received, and what is open there. `before`: the messages that it has, or receives, before the
+ * first item. `subagents`: whether it receives subagent events.
  */
-export function createWriter({ before, state, subagents }: Writing): Writer {
-  const known = new Set(before.flatMap(({ content }) => content.flatMap((block) => callIdOf(block) ?? [])))
-  const answered = new Set(before.flatMap(({ toolCallId }) => toolCallId ?? []))
+export const createWriter = (before: readonly Message[], state: StateWriter, subagents: boolean) => ({
+  state,
+  subagents,
   /** The agent's history so far, for a client that must drop part of it. */
-  let kept = before
-  const open = new Map<string, Open>()
+  kept: before,
+  calls: new Set(before.flatMap(({ content }) => content.flatMap((block) => callIdOf(block) ?? []))),
+  answered: new Set(before.flatMap(({ toolCallId }) => toolCallId ?? [])),
+  open: new Map<string, Open>(),
   /** The reasoning blocks of the messages that are being streamed. */
-  const thoughts = new Map<string, number[]>()
+  thoughts: new Map<string, number[]>(),
   /** The names of open steps by namespace. No two open steps have the same name. */
-  const steps = new Map<string, string>()
+  steps: new Map<string, string>(),
   /** The subagent runs by call. Each run has its own id, even if a subagent runs again. */
-  const runs = new Map<string, { readonly id: string; readonly isOpen: boolean }>()
-  const used = new Map<string, Record<string, string | number>>()
+  runs: new Map<string, { readonly id: string; readonly isOpen: boolean }>(),
+  /** The tokens used, by model. */
+  used: new Map<string, Record<string, string | number>>(),
+})
 
-  const tagOf = (owner: Owner) => (owner === null ? {} : { subagentRunId: runs.get(owner)?.id ?? owner })
+type Writer = ReturnType<typeof createWriter>
 
-  const begin = (key: string, thing: Omit<Open, 'said'>): readonly AgUiEvent[] => {
-    open.set(key, { ...thing, said: '' })
-    return thing.start
-  }
-
-  const appendDelta = (key: string, delta: string): readonly AgUiEvent[] => {
-    const thing = open.get(key)
-    if (!thing || delta === '') return []
-    thing.said += delta
-    return [thing.piece(delta)]
-  }
-
-  const end = (key: string): readonly AgUiEvent[] => {
-    const thing = open.get(key)
-    open.delete(key)
-    return thing?.end ?? []
-  }
-
-  function writeText(message: MessageRef, delta: string): readonly AgUiEvent[] {
-    const key = `text ${keyOf(message)}`
-    if (open.has(key) || delta === '') return appendDelta(key, delta)
-    const about = { messageId: idOf(message), ...tagOf(message.owner) }
-    const start = begin(key, {
-      start: [{ type: 'TEXT_MESSAGE_START', role: 'assistant', ...about }],
-      piece: (delta) => ({ type: 'TEXT_MESSAGE_CONTENT', ...about, delta }),
-      end: [{ type: 'TEXT_MESSAGE_END', ...about }],
-    })
-    return [...start, ...appendDelta(key, delta)]
-  }
-
-  function writeThought(message: MessageRef, index: number, delta: string): readonly AgUiEvent[] {
-    const key = thoughtKey(message, index)
-    if (open.has(key) || delta === '') return appendDelta(key, delta)
-    const at = thoughts.get(keyOf(message))?.indexOf(index) ?? 0
-    const about = { messageId: reasoningId(idOf(message), at), ...tagOf(message.owner) }
-    const start = begin(key, {
-      start: [
-        { type: 'REASONING_START', ...about },
-        { type: 'REASONING_MESSAGE_START', role: 'reasoning', ...about },
-      ],
-      piece: (delta) => ({ type: 'REASONING_MESSAGE_CONTENT', ...about, delta }),
-      end: [
-        { type: 'REASONING_MESSAGE_END', ...about },
-        { type: 'REASONING_END', ...about },
-      ],
-    })
-    return [...start, ...appendDelta(key, delta)]
-  }
-
-  function startCall({ id, name, messageId, owner }: CallRef): readonly AgUiEvent[] {
-    if (known.has(id)) return []
-    known.add(id)
-    const tag = tagOf(owner)
-    const about = { toolCallId: id, ...tag }
-    const parent = messageId === null ? {} : { parentMessageId: idOf({ id: messageId, owner }) }
-    return begin(`call ${id}`, {
-      start: [{ type: 'TOOL_CALL_START', toolCallName: name, ...parent, ...about }],
-      piece: (delta) => ({ type: 'TOOL_CALL_ARGS', ...about, delta }),
-      end: [{ type: 'TOOL_CALL_END', ...about }],
-    })
-  }
-
-  function answerCall({ id, owner }: CallRef, result: Pick<Message, 'content' | 'status'>) {
-    const isRepeated = answered.has(id)
-    answered.add(id)
-    if (owner === null) {
-      const others = isRepeated ? kept.filter(({ toolCallId }) => toolCallId !== id) : kept
-      const all: readonly Message[] = [...others, { ...result, role: 'tool', toolCallId: id }]
-      if (isRepeated) return tell(all)
-      kept = all
+/**
+ * The events of an answer's next item. A client checks that everything starts, continues and ends in this order,
+ * and that nothing starts twice. A call that it already has is not sent again, because it would append the
+ * arguments a second time.
+ */
+export function write(writer: Writer, item: AnswerItem): Events {
+  if (!writer.subagents && isOfSubagent(item)) return []
+  switch (item.type) {
+    case 'textDelta':
+      return writeText(writer, item.message, item.text)
+    case 'reasoningStart': {
+      const key = keyOf(item.message)
+      writer.thoughts.set(key, [...(writer.thoughts.get(key) ?? []), item.index])
+      return []
     }
-    if (isRepeated) return []
-    const about = { messageId: resultId(id), toolCallId: id, ...tagOf(owner) }
-    return [{ type: 'TOOL_CALL_RESULT', role: 'tool', content: resultText(result.content), ...about }]
-  }
-
-  /** Sends the complete history. It replaces what is being streamed, which then starts again. */
-  function tell(history: readonly Message[]): readonly AgUiEvent[] {
-    const things = [...open.values()]
-    const messages = toClient(history)
-    const isInOrder = keepsOrder(toClient(kept), messages)
-    kept = history
-    return [
-      ...things.flatMap((thing) => thing.end),
-      ...(isInOrder ? [] : [{ type: 'MESSAGES_SNAPSHOT', messages: [] }]),
-      { type: 'MESSAGES_SNAPSHOT', messages },
-      ...things.flatMap(({ start, piece, said }) => [...start, ...(said === '' ? [] : [piece(said)])]),
-    ]
-  }
-
-  function forget(messages: readonly string[], calls: readonly string[]): readonly AgUiEvent[] {
-    for (const id of calls) {
-      known.delete(id)
-      answered.delete(id)
+    case 'reasoningDelta':
+      return writeThought(writer, item.message, item.index, item.text)
+    case 'reasoningEnd':
+      return end(writer, thoughtKey(item.message, item.index))
+    case 'messageEnd':
+      return endMessage(writer, item.message, item.whole, item.isCut)
+    case 'callStart':
+      return startCall(writer, item.call)
+    case 'callArgs':
+      return appendDelta(writer, `call ${item.call.id}`, item.args)
+    case 'callEnd':
+      return end(writer, `call ${item.call.id}`)
+    case 'callInvalid': {
+      const content = [{ type: 'text', text: item.error } as const]
+      const ended = end(writer, `call ${item.call.id}`)
+      if (ended.length === 0) return []
+      return [...ended, ...answerCall(writer, item.call, { content, status: 'error' })]
     }
-    return tell(
-      kept.filter(({ id = '', toolCallId = '' }) => !messages.includes(id) && !calls.includes(toolCallId)),
-    )
-  }
-
-  function writeStep({ name, namespace, state }: Extract<AnswerItem, { type: 'node' }>) {
-    const key = namespace.join('|')
-    const stepName = steps.get(key)
-    if (state !== 'started') {
-      steps.delete(key)
-      return stepName === undefined ? [] : [{ type: 'STEP_FINISHED', stepName }]
+    case 'callResult': {
+      const { call, message, text, status } = item
+      return answerCall(writer, call, message ?? { content: [{ type: 'text', text }], status })
     }
-    if (namespace.length > 1 || stepName !== undefined) return []
-    const names = new Set(steps.values())
-    let free = name
-    for (let at = 2; names.has(free); at++) free = `${name} (${at})`
-    steps.set(key, free)
-    return [{ type: 'STEP_STARTED', stepName: free }]
+    case 'node':
+      return writeStep(writer, item)
+    case 'subagentStart':
+      return startSubagent(writer, item.call, item.name)
+    case 'subagentEnd':
+      return endSubagent(writer, item.call.id, item.status === 'success' ? SUCCESS : failure('has failed'))
+    case 'state':
+      return writer.state.delta(item.values)
+    case 'retract':
+      return forget(writer, item.messages, item.calls)
+    case 'gap':
+      return [
+        ...endOpen(writer),
+        ...tell(writer, messagesIn(item.values) ?? writer.kept),
+        ...writer.state.snapshot(item.values),
+      ]
+    default:
+      return writeCustom(writer, item)
   }
+}
 
-  function startSubagent({ id, owner, messageId }: CallRef, name: string): readonly AgUiEvent[] {
-    const before = runs.get(id)
-    const run = { id: before ? `${before.id}+` : id, isOpen: true }
-    runs.set(id, run)
-    const parent = owner === null ? undefined : runs.get(owner)?.id
-    const about = {
-      parentToolCallId: id,
-      parentSubagentRunId: parent,
-      parentMessageId: messageId === null ? undefined : idOf({ id: messageId, owner }),
-    }
-    return [{ type: 'SUBAGENT_STARTED', subagentRunId: run.id, name, ...defined(about) }]
-  }
+/** Ends everything that is open before the client's run ends. Subagents may continue after a question. */
+export function close(writer: Writer, isAsking: boolean): Events {
+  const outcome = isAsking ? SUSPENDED : failure('was stopped')
+  return [
+    ...endOpen(writer),
+    ...[...writer.runs.keys()].reverse().flatMap((callId) => endSubagent(writer, callId, outcome)),
+    ...[...writer.steps.values()].map((stepName) => ({ type: 'STEP_FINISHED', stepName })),
+  ]
+}
 
-  function endSubagent(callId: string, event: AgUiEvent): readonly AgUiEvent[] {
-    const run = runs.get(callId)
-    if (!run?.isOpen) return []
-    runs.set(callId, { ...run, isOpen: false })
-    return [{ ...event, subagentRunId: run.id }]
-  }
+const SUCCESS = { type: 'SUBAGENT_FINISHED', outcome: { type: 'success' } }
+const SUSPENDED = { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended' } }
+const failure = (how: string): AgUiEvent => ({ type: 'SUBAGENT_ERROR', message: `The subagent ${how}.` })
 
-  function endMessage(message: MessageRef, whole: Message, isCut: boolean): readonly AgUiEvent[] {
-    if (message.owner === null && !isCut) kept = [...kept, { ...whole, id: message.id }]
-    if (whole.usage) addUsage(used, whole, whole.usage)
-    thoughts.delete(keyOf(message))
-    return end(`text ${keyOf(message)}`)
-  }
+const tagOf = ({ runs }: Writer, owner: string | null) =>
+  owner === null ? {} : { subagentRunId: runs.get(owner)?.id ?? owner }
 
-  function closeThings(): readonly AgUiEvent[] {
-    return [...open.keys()].flatMap(end)
-  }
+function begin({ open }: Writer, key: string, thing: Omit<Open, 'said'>): Events {
+  open.set(key, { ...thing, said: '' })
+  return thing.start
+}
 
-  function write(item: AnswerItem): readonly AgUiEvent[] {
-    switch (item.type) {
-      case 'textDelta':
-        return writeText(item.message, item.text)
-      case 'reasoningStart': {
-        const key = keyOf(item.message)
-        thoughts.set(key, [...(thoughts.get(key) ?? []), item.index])
-        return []
-      }
-      case 'reasoningDelta':
-        return writeThought(item.message, item.index, item.text)
-      case 'reasoningEnd':
-        return end(thoughtKey(item.message, item.index))
-      case 'messageEnd':
-        return endMessage(item.message, item.whole, item.isCut)
-      case 'callStart':
-        return startCall(item.call)
-      case 'callArgs':
-        return appendDelta(`call ${item.call.id}`, item.args)
-      case 'callEnd':
-        return end(`call ${item.call.id}`)
-      case 'callInvalid': {
-        const content = [{ type: 'text', text: item.error } as const]
-        const ended = end(`call ${item.call.id}`)
-        return ended.length === 0 ? [] : [...ended, ...answerCall(item.call, { content, status: 'error' })]
-      }
-      case 'callResult': {
-        const { call, message, text, status } = item
-        return answerCall(call, message ?? { content: [{ type: 'text', text }], status })
-      }
-      case 'callOutput':
-        return [custom('tool_output', { toolCallId: item.call.id, text: item.text }, item.call.owner)]
-      case 'media':
-        return [
-          custom(
-            'content_block',
-            { messageId: idOf(item.message), block: encodeBlock(item.block) },
-            item.message.owner,
-          ),
-        ]
-      case 'other':
-        return [
-          custom('content_block', { messageId: idOf(item.message), block: item.value }, item.message.owner),
-        ]
-      case 'custom':
-        return [custom(item.name ?? 'custom', item.payload ?? null, item.owner)]
-      case 'node':
-        return writeStep(item)
-      case 'subagentStart':
-        return startSubagent(item.call, item.name)
-      case 'subagentEnd':
-        return endSubagent(
-          item.call.id,
-          item.status === 'success'
-            ? { type: 'SUBAGENT_FINISHED', outcome: { type: 'success' } }
-            : { type: 'SUBAGENT_ERROR', message: 'The subagent has failed.' },
-        )
-      case 'state':
-        return state.delta(item.values)
-      case 'retract':
-        return forget(item.messages, item.calls)
-      case 'gap':
-        return [...closeThings(), ...tell(messagesIn(item.values) ?? kept), ...state.snapshot(item.values)]
-      default:
-        return []
-    }
-  }
+function appendDelta({ open }: Writer, key: string, delta: string): Events {
+  const thing = open.get(key)
+  if (!thing || delta === '') return []
+  thing.said += delta
+  return [thing.piece(delta)]
+}
 
-  const custom = (name: string, value: unknown, owner: Owner): AgUiEvent => ({
-    type: 'CUSTOM',
-    name,
-    value,
-    ...tagOf(owner),
+function end({ open }: Writer, key: string): Events {
+  const thing = open.get(key)
+  open.delete(key)
+  return thing?.end ?? []
+}
+
+const endOpen = (writer: Writer): Events => [...writer.open.keys()].flatMap((key) => end(writer, key))
+
+function writeText(writer: Writer, message: MessageRef, delta: string): Events {
+  const key = `text ${keyOf(message)}`
+  if (writer.open.has(key) || delta === '') return appendDelta(writer, key, delta)
+  const about = { messageId: idOf(message), ...tagOf(writer, message.owner) }
+  const start = begin(writer, key, {
+    start: [{ type: 'TEXT_MESSAGE_START', role: 'assistant', ...about }],
+    piece: (delta) => ({ type: 'TEXT_MESSAGE_CONTENT', ...about, delta }),
+    end: [{ type: 'TEXT_MESSAGE_END', ...about }],
   })
+  return [...start, ...appendDelta(writer, key, delta)]
+}
 
-  return {
-    write: (item) => (!subagents && isOfSubagent(item) ? [] : write(item)),
-    close: (isAsking) => [
-      ...closeThings(),
-      ...[...runs.keys()]
-        .reverse()
-        .flatMap((callId) =>
-          endSubagent(
-            callId,
-            isAsking
-              ? { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended' } }
-              : { type: 'SUBAGENT_ERROR', message: 'The subagent was stopped.' },
-          ),
-        ),
-      ...[...steps.values()].map((stepName) => ({ type: 'STEP_FINISHED', stepName })),
+function writeThought(writer: Writer, message: MessageRef, index: number, delta: string): Events {
+  const key = thoughtKey(message, index)
+  if (writer.open.has(key) || delta === '') return appendDelta(writer, key, delta)
+  const at = writer.thoughts.get(keyOf(message))?.indexOf(index) ?? 0
+  const about = { messageId: reasoningId(idOf(message), at), ...tagOf(writer, message.owner) }
+  const start = begin(writer, key, {
+    start: [
+      { type: 'REASONING_START', ...about },
+      { type: 'REASONING_MESSAGE_START', role: 'reasoning', ...about },
     ],
-    tell,
-    usage: () => [...used.values()],
+    piece: (delta) => ({ type: 'REASONING_MESSAGE_CONTENT', ...about, delta }),
+    end: [
+      { type: 'REASONING_MESSAGE_END', ...about },
+      { type: 'REASONING_END', ...about },
+    ],
+  })
+  return [...start, ...appendDelta(writer, key, delta)]
+}
+
+function endMessage(writer: Writer, message: MessageRef, whole: Message, isCut: boolean): Events {
+  if (message.owner === null && !isCut) writer.kept = [...writer.kept, { ...whole, id: message.id }]
+  if (whole.usage) addUsage(writer.used, whole, whole.usage)
+  writer.thoughts.delete(keyOf(message))
+  return end(writer, `text ${keyOf(message)}`)
+}
+
+function startCall(writer: Writer, { id, name, messageId, owner }: CallRef): Events {
+  if (writer.calls.has(id)) return []
+  writer.calls.add(id)
+  const about = { toolCallId: id, ...tagOf(writer, owner) }
+  const parent = messageId === null ? {} : { parentMessageId: idOf({ id: messageId, owner }) }
+  return begin(writer, `call ${id}`, {
+    start: [{ type: 'TOOL_CALL_START', toolCallName: name, ...parent, ...about }],
+    piece: (delta) => ({ type: 'TOOL_CALL_ARGS', ...about, delta }),
+    end: [{ type: 'TOOL_CALL_END', ...about }],
+  })
+}
+
+function answerCall(
+  writer: Writer,
+  { id, owner }: CallRef,
+  result: Pick<Message, 'content' | 'status'>,
+): Events {
+  const { answered, kept } = writer
+  const isRepeated = answered.has(id)
+  answered.add(id)
+  if (owner === null) {
+    const others = isRepeated ? kept.filter(({ toolCallId }) => toolCallId !== id) : kept
+    const all: readonly Message[] = [...others, { ...result, role: 'tool', toolCallId: id }]
+    if (isRepeated) return tell(writer, all)
+    writer.kept = all
+  }
+  if (isRepeated) return []
+  const about = { messageId: resultId(id), toolCallId: id, ...tagOf(writer, owner) }
+  return [{ type: 'TOOL_CALL_RESULT', role: 'tool', content: resultText(result.content), ...about }]
+}
+
+/** Sends the complete history. It replaces what is being streamed, which then starts again. */
+export function tell(writer: Writer, history: readonly Message[]): Events {
+  const things = [...writer.open.values()]
+  const messages = toClient(history)
+  const isInOrder = keepsOrder(toClient(writer.kept), messages)
+  writer.kept = history
+  return [
+    ...things.flatMap((thing) => thing.end),
+    ...(isInOrder ? [] : [{ type: 'MESSAGES_SNAPSHOT', messages: [] }]),
+    { type: 'MESSAGES_SNAPSHOT', messages },
+    ...things.flatMap(({ start, piece, said }) => [...start, ...(said === '' ? [] : [piece(said)])]),
+  ]
+}
+
+function forget(writer: Writer, messages: readonly string[], calls: readonly string[]): Events {
+  for (const id of calls) {
+    writer.calls.delete(id)
+    writer.answered.delete(id)
+  }
+  const isKept = ({ id = '', toolCallId = '' }: Message) =>
+    !messages.includes(id) && !calls.includes(toolCallId)
+  return tell(writer, writer.kept.filter(isKept))
+}
+
+function writeStep({ steps }: Writer, { name, namespace, state }: AnswerItem & { type: 'node' }): Events {
+  const key = namespace.join('|')
+  const stepName = steps.get(key)
+  if (state !== 'started') {
+    steps.delete(key)
+    return stepName === undefined ? [] : [{ type: 'STEP_FINISHED', stepName }]
+  }
+  if (namespace.length > 1 || stepName !== undefined) return []
+  const names = new Set(steps.values())
+  let free = name
+  for (let at = 2; names.has(free); at++) free = `${name} (${at})`
+  steps.set(key, free)
+  return [{ type: 'STEP_STARTED', stepName: free }]
+}
+
+function startSubagent({ runs }: Writer, { id, owner, messageId }: CallRef, name: string): Events {
+  const before = runs.get(id)
+  const run = { id: before ? `${before.id}+` : id, isOpen: true }
+  runs.set(id, run)
+  const about = {
+    parentToolCallId: id,
+    parentSubagentRunId: owner === null ? undefined : runs.get(owner)?.id,
+    parentMessageId: messageId === null ? undefined : idOf({ id: messageId, owner }),
+  }
+  return [{ type: 'SUBAGENT_STARTED', subagentRunId: run.id, name, ...defined(about) }]
+}
+
+function endSubagent({ runs }: Writer, callId: string, event: AgUiEvent): Events {
+  const run = runs.get(callId)
+  if (!run?.isOpen) return []
+  runs.set(callId, { ...run, isOpen: false })
+  return [{ ...event, subagentRunId: run.id }]
+}
+
+/** What has no event of its own. */
+function writeCustom(writer: Writer, item: AnswerItem): Events {
+  const custom = (name: string, value: unknown, owner: string | null): Events => [
+    { type: 'CUSTOM', name, value, ...tagOf(writer, owner) },
+  ]
+  switch (item.type) {
+    case 'callOutput':
+      return custom('tool_output', { toolCallId: item.call.id, text: item.text }, item.call.owner)
+    case 'media':
+    case 'other': {
+      const block = item.type === 'media' ? encodeBlock(item.block) : item.value
+      return custom('content_block', { messageId: idOf(item.message), block }, item.message.owner)
+    }
+    case 'custom':
+      return custom(item.name ?? 'custom', item.payload ?? null, item.owner)
+    default:
+      return []
   }
 }
 

@@ -1,6 +1,6 @@
 import { HttpError } from '../../core/http/index.ts'
-import { splitDataUrl } from '../../messages/content.ts'
-import { type ContentBlock, encodeMessage, type MediaType, type WireMessage } from '../../messages/index.ts'
+import { mediaTypeOf, splitDataUrl } from '../../messages/content.ts'
+import { type ContentBlock, encodeMessage, type WireMessage } from '../../messages/index.ts'
 import { readBy } from '../kit/body.ts'
 import { userIdOf } from './parts.ts'
 import { type ChatBody, messageSchema, type SentMessage, type SentPart } from './wire.ts'
@@ -57,12 +57,10 @@ function blocksOf({ type, text, url, mediaType, filename }: SentPart): readonly 
   const mimeType = mediaType ?? inline?.mimeType
   return [
     {
-      type: MEDIA.find((kind) => mimeType?.startsWith(`${kind}/`)) ?? 'file',
+      type: mediaTypeOf(mimeType),
       ...(inline ? { base64: inline.base64 } : { url }),
       ...(mimeType !== undefined && { mimeType }),
       ...(filename !== undefined && { extras: { filename } }),
     },
   ]
 }
-
-const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']

@@ -7,7 +7,7 @@ import { createAnswerReader } from '../kit/reading/answer-reader.ts'
 import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import { type Chunk, DONE, frameOf } from './chunks.ts'
 import { lastTurn, replyId, type Turn } from './parts.ts'
-import { type ChunkWriter, StreamLost } from './writer.ts'
+import { type ChunkWriter, StreamLost, startMessage, writeEnd, writeItem } from './writer.ts'
 
 export type OpenAnswer = Answer<readonly (ThreadEvent | LogGap)[]>
 
@@ -68,47 +68,35 @@ function textOf(chunks: readonly Chunk[]): string {
   return text
 }
 
-/** Follows an answer from a run that was just started, for a page that has everything before it. */
-export function followOn(writer: ChunkWriter, first: readonly Chunk[]): Follower {
-  const reader = createAnswerReader()
-  return {
-    first,
-    push(events) {
-      const chunks: Chunk[] = []
-      for (const event of events)
-        for (const item of reader.push(event)) for (const chunk of writer.push(item)) chunks.push(chunk)
-      return chunks
-    },
-    end: writer.end,
-  }
-}
-
 /**
- * Follows a whole answer. The log up to `head` is read first, so that the page does not receive what was
- * later retracted. `userId`: the stored user message, for a run that failed before its first state.
+ * Follows an answer. `first`: what the page receives before it. `whole`: for a page that has nothing of it. The log
+ * up to `head` is then read first, so that the page does not receive what was later retracted. `userId` is the
+ * stored user message, for a run that failed before its first state.
  */
-export function followWhole(
+export function follow(
   writer: ChunkWriter,
-  { head, userId: kept }: { readonly head: number; readonly userId: string | undefined },
+  first: readonly Chunk[],
+  whole?: { readonly head: number; readonly userId: string | undefined },
 ): Follower {
   const reader = createAnswerReader()
-  let past: AnswerItem[] | undefined = []
+  let past: AnswerItem[] | undefined = whole && []
   let turn: Turn | undefined
+  const written = (items: readonly AnswerItem[]) => items.flatMap((item) => writeItem(writer, item))
 
   function begin(items: readonly AnswerItem[]): readonly Chunk[] {
     past = undefined
-    const { userId, replies } = turn ?? { userId: kept, replies: [] }
-    return [...writer.begin(replyId(userId), replies, false), ...items.flatMap((item) => writer.push(item))]
+    const { userId, replies } = turn ?? { userId: whole?.userId, replies: [] }
+    return [...startMessage(writer, replyId(userId), replies, false), ...written(items)]
   }
 
   return {
-    first: [],
+    first,
     push(events) {
       let seen = 0
       const items: AnswerItem[] = []
       for (const event of events) {
         if (event.type === 'event') seen = event.seq
-        turn ??= turnBefore(event, past)
+        if (past) turn ??= turnBefore(event, past)
         for (const item of reader.push(event)) {
           if (item.type !== 'gap' || !past) items.push(item)
           else {
@@ -119,11 +107,11 @@ export function followWhole(
           }
         }
       }
-      if (!past) return items.flatMap((item) => writer.push(item))
+      if (!past || !whole) return written(items)
       for (const item of items) past.push(item)
-      return seen >= head && turn ? begin(withoutVoid(past)) : []
+      return seen >= whole.head && turn ? begin(withoutVoid(past)) : []
     },
-    end: (end) => [...(past ? begin(withoutVoid(past)) : []), ...writer.end(end)],
+    end: (end) => [...(past ? begin(withoutVoid(past)) : []), ...writeEnd(writer, end)],
   }
 }
 
@@ -131,11 +119,11 @@ export function followWhole(
  * The turn that an answer continues, from its first state. Items that the answer itself has already sent are
  * not part of it.
  */
-function turnBefore(event: ThreadEvent | LogGap, told: readonly AnswerItem[] | undefined): Turn | undefined {
+function turnBefore(event: ThreadEvent | LogGap, told: readonly AnswerItem[]): Turn | undefined {
   if (event.type === 'gap' || event.method !== 'values' || event.namespace.length > 0 || event.superseded)
     return undefined
   const turn = lastTurn(Object(event.data).messages)
-  return told?.some(({ type }) => type === 'messageStart') ? { ...turn, replies: [] } : turn
+  return told.some(({ type }) => type === 'messageStart') ? { ...turn, replies: [] } : turn
 }
 
 /** The items without those that were later retracted. */

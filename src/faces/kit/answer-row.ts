@@ -25,7 +25,19 @@ export async function answerRow<Context extends FaceContext>(
   }
   const body = typeof schema === 'object' ? await bodyOf(schema as unknown as Schema, permitted) : undefined
   const response = await run(context, { ...permitted, threadId, body: body as never })
-  const work = internalsOf(context.engine).working(threadId)
-  if (work) call.waitUntil(work)
+  keepRunning(context, call, threadId)
   return response
+}
+
+/**
+ * Keeps the process of a host that stops it once it has sent all responses, such as Workers, until its run of the
+ * thread has ended. Routes with `:thread_id` need not call it.
+ */
+export function keepRunning(
+  { engine }: Pick<FaceContext, 'engine'>,
+  call: Pick<Call, 'waitUntil'>,
+  threadId: string,
+): void {
+  const work = internalsOf(engine).working(threadId)
+  if (work) call.waitUntil(work)
 }

@@ -14,6 +14,7 @@ import {
 import { itemsOf } from '../../messages/record.ts'
 import { permit } from '../kit/access.ts'
 import { endOf } from '../kit/answer-messages.ts'
+import { keepRunning } from '../kit/answer-row.ts'
 import { namedAssistant, reachesAssistant } from '../kit/assistants.ts'
 import { isThreadId } from '../kit/ids.ts'
 import { runSettings } from '../kit/run-config.ts'
@@ -213,8 +214,7 @@ async function settle(
   const { context, call, request } = asked
   const { engine, options } = context
   const { threadId } = answer
-  const work = internalsOf(engine).working(threadId)
-  if (work) call.waitUntil(work)
+  keepRunning(context, call, threadId)
   const { progressToken } = request._meta ?? {}
   let isTask = false
   const over =

@@ -1,5 +1,5 @@
-import { splitDataUrl } from '../../messages/content.ts'
-import { type ContentBlock, encodeBlock, type MediaType } from '../../messages/index.ts'
+import { mediaTypeOf, splitDataUrl } from '../../messages/content.ts'
+import { type ContentBlock, encodeBlock } from '../../messages/index.ts'
 import { defined, type Fields, isRecord } from '../../messages/record.ts'
 
 /**
@@ -74,7 +74,7 @@ function blockOf(part: string | Fields): ContentBlock | undefined {
       const extras = typeof filename === 'string' ? { filename } : undefined
       const mimeType = 'mimeType' in source ? source.mimeType : undefined
       return {
-        type: MEDIA.find((kind) => mimeType?.startsWith(`${kind}/`)) ?? 'file',
+        type: mediaTypeOf(mimeType),
         ...source,
         ...texts({ fileId }),
         ...defined({ extras }),
@@ -84,8 +84,6 @@ function blockOf(part: string | Fields): ContentBlock | undefined {
       return undefined
   }
 }
-
-const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']
 
 /** A `data:` URL as its bytes. Any other value as a URL or base64, as `other` says. */
 function sourceOf(value: unknown, other: 'url' | 'base64' = 'url') {

@@ -54,14 +54,17 @@ export const noSuchModel = (model: string): HttpError =>
     `The model ${JSON.stringify(model.slice(0, 200))} does not exist. GET /v1/models lists those that do.`,
   )
 
+const isMissing = (kind: string, id: string): string =>
+  `${kind} ${JSON.stringify(id.slice(0, 600))} not found.`
+
 export const noSuchResponse = (id: string): HttpError =>
-  new HttpError(404, 'response_not_found', `Response ${JSON.stringify(id.slice(0, 600))} not found.`)
+  new HttpError(404, 'response_not_found', isMissing('Response', id))
 
 export const noSuchConversation = (id: string): HttpError =>
-  new HttpError(404, 'conversation_not_found', `Conversation ${JSON.stringify(id.slice(0, 600))} not found.`)
+  new HttpError(404, 'conversation_not_found', isMissing('Conversation', id))
 
 export const noSuchItem = (id: string): HttpError =>
-  new HttpError(404, 'item_not_found', `Item ${JSON.stringify(id.slice(0, 600))} not found.`)
+  new HttpError(404, 'item_not_found', isMissing('Item', id))
 
 /**
  * The response to a request whose run has failed. The failure is reported separately. It forbids retries,

@@ -47,10 +47,10 @@ export function readChat(messages: readonly ChatMessage[]): Input {
   const reading = createReading()
   for (const message of messages) {
     const { role, content, name, tool_call_id: callId } = message
-    if (role === 'tool' || role === 'function') reading.output(callId ?? name ?? '', content)
-    else reading.message(role, content, callsOf(message))
+    if (role === 'tool' || role === 'function') addOutput(reading, callId ?? name ?? '', content)
+    else addMessage(reading, role, content, callsOf(message))
   }
-  return reading.input()
+  return inputOf(reading)
 }
 
 /** The calls of a chat's message: of functions, of custom tools, and in the form before tools. */
@@ -79,29 +79,29 @@ export function readItems(input: string | readonly (string | InputItem)[] = []):
       case 'message': {
         const { role: named = 'user', content } = item
         const role = ROLES.find((one) => one === named)
-        if (role) reading.message(role, content, [])
-        else if (named === 'tool') reading.output(item.tool_call_id ?? item.call_id ?? '', content)
+        if (role) addMessage(reading, role, content)
+        else if (named === 'tool') addOutput(reading, item.tool_call_id ?? item.call_id ?? '', content)
         break
       }
       case 'function_call':
-        reading.call(callOf(item.call_id, item.name ?? '', item.arguments))
+        addCall(reading, callOf(item.call_id, item.name ?? '', item.arguments))
         break
       case 'custom_tool_call':
-        reading.call(callOf(item.call_id, item.name ?? '', { input: item.input }))
+        addCall(reading, callOf(item.call_id, item.name ?? '', { input: item.input }))
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
-        reading.output(item.call_id ?? '', item.output)
+        addOutput(reading, item.call_id ?? '', item.output)
         break
       case 'mcp_approval_response':
-        reading.decision(item.approval_request_id ?? '', item.approve ?? false, item.reason)
+        addDecision(reading, item.approval_request_id ?? '', item.approve ?? false, item.reason)
         break
       case 'item_reference':
-        reading.reference(item.id ?? '')
+        addReference(reading, item.id ?? '')
         break
     }
   }
-  return reading.input()
+  return inputOf(reading)
 }
 
 /** A call in the form of chat completions. */
@@ -120,92 +120,105 @@ interface Written {
 /** The thread and question of a call, if the call is one of this face's. */
 const questionIn = (callId: string): readonly string[] | undefined => partsOf('call', callId)
 
-function createReading() {
-  let written: Written[] = []
-  let answers: GivenAnswer[] = []
-  let base: Input['base']
-  const turns: Turn[] = []
-  let isTurnOpen = false
+/** What was read of a client's input so far. */
+const createReading = () => ({
+  written: [] as Written[],
+  answers: [] as GivenAnswer[],
+  base: undefined as Input['base'],
+  turns: [] as Turn[],
+  isTurnOpen: false,
+})
 
-  /** After an agent message, earlier answers are no longer new. */
-  function spoken(): void {
-    answers = []
-    isTurnOpen = false
+type Reading = ReturnType<typeof createReading>
+
+const inputOf = ({ written, answers, base, turns }: Reading): Input => ({
+  messages: written.map((one) => ({ ...toWireMessage(one)!, id: uuid7() })),
+  answers,
+  base,
+  turns,
+})
+
+/** After an agent message, earlier answers are no longer new. */
+function endTurn(reading: Reading): void {
+  reading.answers = []
+  reading.isTurnOpen = false
+}
+
+function addToTurn(reading: Reading, sent: unknown, isOutput: boolean): void {
+  const { written, turns, isTurnOpen } = reading
+  const text = JSON.stringify(sent)
+  const at = written.findLastIndex(({ role }) => role === 'assistant') + 1
+  const open = isTurnOpen ? turns.pop() : undefined
+  const before = open ?? { full: '', spoken: '', opening: '', hasOutput: false, at }
+  turns.push({
+    ...before,
+    full: `${before.full}\n${text}`,
+    spoken: isOutput ? before.spoken : `${before.spoken}\n${text}`,
+    opening: before.opening || (isOutput ? '' : text),
+    hasOutput: before.hasOutput || isOutput,
+  })
+  reading.isTurnOpen = true
+}
+
+function addMessage(
+  reading: Reading,
+  role: (typeof ROLES)[number],
+  given: unknown,
+  calls: readonly Call[] = [],
+): void {
+  const content = contentOf(given)
+  if (role === 'assistant') {
+    endTurn(reading)
+    const own = calls.filter(({ id }) => !questionIn(id))
+    if (own.length > 0 || content.length > 0) reading.written.push({ role, content, tool_calls: own })
+    return
   }
+  // Clients change their instructions from turn to turn.
+  if (role === 'user') addToTurn(reading, contentOf(withoutTemplate(given)), false)
+  reading.written.push({ role, content })
+}
 
-  function brought(what: unknown, isOutput: boolean): void {
-    const text = JSON.stringify(what)
-    const opened = isTurnOpen ? turns.pop() : undefined
-    const before = opened ?? {
-      full: '',
-      spoken: '',
-      opening: '',
-      hasOutput: false,
-      at: firstAfterAssistant(),
-    }
-    turns.push({
-      ...before,
-      full: `${before.full}\n${text}`,
-      spoken: isOutput ? before.spoken : `${before.spoken}\n${text}`,
-      opening: before.opening || (isOutput ? '' : text),
-      hasOutput: before.hasOutput || isOutput,
-    })
-    isTurnOpen = true
-  }
+function addCall(reading: Reading, call: Call): void {
+  endTurn(reading)
+  if (questionIn(call.id)) return
+  const { written } = reading
+  const last = written.at(-1)
+  if (last?.role !== 'assistant') written.push({ role: 'assistant', content: '', tool_calls: [call] })
+  else written[written.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
+}
 
-  const firstAfterAssistant = () => written.findLastIndex(({ role }) => role === 'assistant') + 1
+function addOutput(reading: Reading, callId: string, output: unknown): void {
+  const given = outputOf(output)
+  addToTurn(reading, [callId, given], true)
+  const question = questionIn(callId)
+  if (question) addAnswer(reading, question, { text: plainText(given) })
+  else reading.written.push({ role: 'tool', content: contentOf(given), tool_call_id: callId })
+}
 
-  function answer(of: readonly string[], given: GivenAnswer['given']): void {
-    // The question's thread already has everything before it.
-    if (answers.length === 0) written = []
-    answers.push({ threadId: of[0]!, questionId: of[1]!, given })
-  }
+function addDecision(
+  reading: Reading,
+  requestId: string,
+  approve: boolean,
+  reason: string | undefined,
+): void {
+  const request = partsOf('mcpr', requestId)
+  if (!request) throw badRequest('input: approval_request_id is none of this server.')
+  addAnswer(reading, request, { action: Number(request[2]), approve, reason })
+}
 
-  return {
-    message(role: (typeof ROLES)[number], given: unknown, calls: readonly Call[]) {
-      const content = contentOf(given)
-      if (role === 'assistant') {
-        spoken()
-        const own = calls.filter(({ id }) => !questionIn(id))
-        if (own.length > 0 || content.length > 0) written.push({ role, content, tool_calls: own })
-        return
-      }
-      // Clients change their instructions from turn to turn.
-      if (role === 'user') brought(contentOf(withoutTemplate(given)), false)
-      written.push({ role, content })
-    },
-    call(call: Call) {
-      spoken()
-      if (questionIn(call.id)) return
-      const last = written.at(-1)
-      if (last?.role !== 'assistant') written.push({ role: 'assistant', content: '', tool_calls: [call] })
-      else written[written.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
-    },
-    output(callId: string, output: unknown) {
-      const given = outputOf(output)
-      brought([callId, given], true)
-      const question = questionIn(callId)
-      if (question) answer(question, { text: plainText(given) })
-      else written.push({ role: 'tool', content: contentOf(given), tool_call_id: callId })
-    },
-    decision(requestId: string, approve: boolean, reason: string | undefined) {
-      const request = partsOf('mcpr', requestId)
-      if (!request) throw badRequest('input: approval_request_id is none of this server.')
-      answer(request, { action: Number(request[2]), approve, reason })
-    },
-    reference(id: string) {
-      const [threadId, runId] =
-        partsOf('msg', id) ?? partsOf('rs', id) ?? partsOf('fc', id) ?? partsOf('mcpr', id) ?? []
-      if (threadId === undefined || runId === undefined)
-        throw badRequest('input: item_reference names no item of this server.')
-      spoken()
-      // An approval request names its question, and its answer follows.
-      if (!id.startsWith('mcpr_')) base = { threadId, runId }
-      written = []
-    },
-    input(): Input {
-      const messages = written.map((one) => ({ ...toWireMessage(one)!, id: uuid7() }))
-      return { messages, answers, base, turns }
-    },
-  }
+function addAnswer(reading: Reading, of: readonly string[], given: GivenAnswer['given']): void {
+  // The question's thread already has everything before it.
+  if (reading.answers.length === 0) reading.written = []
+  reading.answers.push({ threadId: of[0]!, questionId: of[1]!, given })
+}
+
+function addReference(reading: Reading, id: string): void {
+  const [threadId, runId] =
+    partsOf('msg', id) ?? partsOf('rs', id) ?? partsOf('fc', id) ?? partsOf('mcpr', id) ?? []
+  if (threadId === undefined || runId === undefined)
+    throw badRequest('input: item_reference names no item of this server.')
+  endTurn(reading)
+  // An approval request names its question, and its answer follows.
+  if (!id.startsWith('mcpr_')) reading.base = { threadId, runId }
+  reading.written = []
 }

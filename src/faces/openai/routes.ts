@@ -6,13 +6,23 @@ import { permit } from '../kit/access.ts'
 import { type FaceCall, type FaceRow, route } from '../kit/routes.ts'
 import { modelOf } from './begin.ts'
 import { postChat } from './chat/post.ts'
-import { deleteConversation, getConversation, patchConversation, postConversation } from './conversations.ts'
+import {
+  deleteConversation,
+  deleteItem,
+  getConversation,
+  getItem,
+  itemsOfState,
+  listItems,
+  pageOf,
+  patchConversation,
+  postConversation,
+  postItems,
+} from './conversations.ts'
+import { messagesOfRun } from './ending.ts'
 import { noSuchModel } from './errors.ts'
-import { deleteItem, getItem, itemsOfState, listItems, pageOf, postItems } from './items/endpoints.ts'
 import type { OpenAiContext } from './options.ts'
 import { postResponse } from './responses/post.ts'
 import { cancelResponse, deleteResponse, getResponse, storedResponse } from './responses/stored-response.ts'
-import { messagesOfRun } from './state.ts'
 import {
   chatSchema,
   conversationPatchSchema,

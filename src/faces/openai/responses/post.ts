@@ -1,102 +1,136 @@
 import { json } from '../../../core/http/index.ts'
 import { uuid7 } from '../../../core/ids.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
-import { lookAtThread, retryConflicts, type ThreadLook } from '../../../engine/index.ts'
-import { itemsOf } from '../../../messages/record.ts'
+import {
+  internalsOf,
+  lookAtThread,
+  openQuestions,
+  retryConflicts,
+  type ThreadRecord,
+} from '../../../engine/index.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import {
+  type Admitted,
   admit,
-  beginRun,
   createdAtOf,
+  forkAfter,
+  messagesAt,
   modelOf,
-  placeAfter,
-  placeFor,
-  placeOfOwn,
+  ownThread,
+  readCalls,
   type StartedRun,
-  type StartPosition,
   startedBefore,
+  startRun,
 } from '../begin.ts'
+import { decideResponse, hasResults, NEW, type Situation } from '../decide.ts'
 import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
-import { type StoredItem, storedItems, takeItems } from '../items/stored-items.ts'
 import type { OpenAiContext } from '../options.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
+import { type StoredItem, storedItems, takeItems } from '../stored-items.ts'
 import type { InputItem, ResponseBody } from '../wire.ts'
 import { echoOf, type ResponseDetails, takesApprovals } from './model.ts'
 import { createResponseWriter, type ResponseHead } from './writer.ts'
 
-/** The id of the message with a response's instructions. The next response's instructions replace it. */
-const INSTRUCTIONS = 'instructions'
+/** A permitted request, with all that its decision needs besides the thread. */
+interface Asked extends Admitted {
+  readonly body: ResponseBody
+  readonly given: Input
+  readonly named: Named | undefined
+}
 
 /** `POST /v1/responses`. */
-export async function postResponse(context: OpenAiContext, asked: FaceCall<ResponseBody>): Promise<Response> {
-  const { body } = asked
+export async function postResponse(context: OpenAiContext, call: FaceCall<ResponseBody>): Promise<Response> {
+  const { body } = call
   const { stream = false, background = false, store = true } = body
   if (background && !store) throw badRequest('background: a response in the background is stored.')
-  const given = withInstructions(readItems(body.input), body.instructions)
-  const model = await modelOf(context, withoutMetadataFilter(asked.principal), body.model)
+  const given = readItems(body.input)
+  const model = await modelOf(context, withoutMetadataFilter(call.principal), body.model)
   const named = namedBy(body, given)
-  const { call, principal, metadata, command, request } = await admit(
-    context,
-    asked,
-    body.model,
-    model,
-    named?.threadId,
-  )
-  const { begun, details } = await retryConflicts(async () => {
-    const look =
-      named && (await lookAtThread(context.engine, { threadId: named.threadId, principal, command }))
-    if (named && !look?.thread) throw named.missing
-    const found =
-      named && look
-        ? await placeOf(context, named, look)
-        : await placeOfOwn(context, call, { command, request })
-    const kept = body.conversation !== undefined && look?.thread && given.answers.length === 0
-    const added = kept ? await storedItems(context.engine, look.thread.threadId) : []
-    const whole =
-      added.length > 0 ? withInstructions(readItems(withAdded(added, body.input)), body.instructions) : given
-    const { place, input: placed } = await placeFor(context, model, found, whole)
-    const input = body.instructions ? placed : await withoutInstructions(context, place, placed)
-
-    const conversationId = body.conversation === undefined ? null : idOf('conv', place.threadId)
-    const details: ResponseDetails = {
-      object: 'response',
-      request,
-      echo: echoOf(body, conversationId),
-      clientTools: clientToolsOf(body),
-      after: input.messages.at(-1)?.id ?? null,
-      takesApprovals: takesApprovals(body),
-      questionTool: context.options.questionTool ?? 'interrupt',
-    }
-    const begun =
-      (await startedBefore(context, call, look?.thread ?? place.look?.thread, request)) ??
-      (await beginRun({
-        context,
-        call,
-        model,
-        place,
-        input,
-        clientTools: details.clientTools,
-        details,
-        isKept: store,
-        command,
-        metadata,
-        runId: uuid7(),
-        ...(added.length > 0 && { extraOps: takeItems(added) }),
-      }))
-    return { begun, details }
-  })
-  const writer = createResponseWriter(headOf(begun, details))
+  const admitted = await admit(context, call, body.model, model, named?.threadId)
+  const { run, details } = await retryConflicts(() => begin({ ...admitted, body, given, named }))
+  const writer = createResponseWriter(headOf(run, details))
   const leaving = {
     cancels: !background && (context.options.cancelOnLeave ?? true),
-    removes: !store && named === undefined && command === undefined,
+    removes: !store && named === undefined && admitted.command === undefined,
   }
-  if (stream) return streamRun(context, call, begun, writer, leaving)
-  if (!background) await readRun(context, call, begun, writer, leaving)
+  if (stream) return streamRun(context, admitted.call, run, writer, leaving)
+  if (!background) await readRun(context, admitted.call, run, writer, leaving)
   return json(writer.response())
 }
+
+/** Looks at the thread, decides, and starts. */
+async function begin(asked: Asked): Promise<{ readonly run: StartedRun; readonly details: ResponseDetails }> {
+  const { context, principal, command, body, given, named } = asked
+  const { engine } = context
+  const own = named
+    ? { ...named, look: await lookAtThread(engine, { threadId: named.threadId, principal, command }) }
+    : await ownThread(asked)
+  const thread = named && own.look?.thread
+  if (named && !thread) throw named.missing
+  const earlier = await startedBefore(asked, own.look)
+  if (earlier) return { run: earlier, details: detailsOf(asked, earlier.threadId, null) }
+  const takesAdded = body.conversation !== undefined && thread && given.answers.length === 0
+  const added = takesAdded ? await storedItems(engine, thread.threadId) : []
+  const input = added.length > 0 ? readItems(withAdded(added, body.input)) : given
+  const situation = thread ? await situationOf(asked, input, thread) : NEW
+  const decision = decideResponse(input, body.instructions, situation)
+  const isMoved = decision.kind === 'start' && decision.isMoved
+  const { threadId, look } = isMoved ? { threadId: uuid7() } : own
+  const details = detailsOf(asked, threadId, decision.messages.at(-1)?.id ?? null)
+  const run = await startRun(asked, {
+    threadId,
+    look,
+    decision,
+    clientTools: details.clientTools,
+    details,
+    isKept: body.store ?? true,
+    runId: uuid7(),
+    extraOps: takeItems(added),
+  })
+  return { run, details }
+}
+
+/** Reads what the decision about a response needs. */
+async function situationOf(
+  asked: Asked,
+  { messages, answers }: Input,
+  thread: ThreadRecord,
+): Promise<Situation> {
+  const { body, model, named } = asked
+  const { engine } = asked.context
+  const after = named?.runId
+  const fork = after === undefined ? undefined : await forkAfter(engine, thread, after)
+  const { aliases } = internalsOf(engine)
+  const bound = thread.assistantId
+  const isOfOther = bound !== null && (aliases.get(bound) ?? bound) !== model.graphId
+  const found = { ...NEW, thread, fork, isOfOther }
+  if (fork === null) return found
+  if (answers.length > 0)
+    return isOfOther ? found : { ...found, questions: await openQuestions(engine, thread) }
+  if (!isOfOther && hasResults(messages))
+    return { ...found, ...(await readCalls(asked, thread, fork, after)) }
+  return isOfOther || !body.instructions
+    ? { ...found, messages: await messagesAt(engine, thread, fork) }
+    : found
+}
+
+/** `after`: the last message of the input. */
+const detailsOf = (
+  { context, request, body }: Asked,
+  threadId: string,
+  after: string | null,
+): ResponseDetails => ({
+  object: 'response',
+  request,
+  echo: echoOf(body, body.conversation === undefined ? null : idOf('conv', threadId)),
+  clientTools: clientToolsOf(body),
+  after,
+  takesApprovals: takesApprovals(body),
+  questionTool: context.options.questionTool ?? 'interrupt',
+})
 
 export const headOf = (
   { threadId, runId }: Pick<StartedRun, 'threadId' | 'runId'>,
@@ -108,44 +142,11 @@ export const headOf = (
   createdAt: createdAtOf(runId),
 })
 
-function withInstructions(input: Input, instructions: string | undefined): Input {
-  if (!instructions || input.answers.length > 0) return input
-  const message = {
-    type: 'system',
-    id: INSTRUCTIONS,
-    content: instructions,
-    additional_kwargs: {},
-    response_metadata: {},
-  }
-  return { ...input, messages: [message, ...input.messages] }
-}
-
 /** The items that were added to a conversation come before the input. */
 const withAdded = (added: readonly StoredItem[], input: ResponseBody['input'] = []) => [
   ...(added as readonly InputItem[]),
   ...(typeof input === 'string' ? [input] : input),
 ]
-
-/** Instructions hold for one response, so the next one without any removes them. */
-async function withoutInstructions(
-  { engine }: OpenAiContext,
-  { look, checkpointId }: StartPosition,
-  { messages, answers }: Pick<Input, 'messages' | 'answers'>,
-): Promise<Pick<Input, 'messages' | 'answers'>> {
-  const own = messages.filter(({ id }) => id !== INSTRUCTIONS)
-  if (answers.length > 0 || !look?.thread) return { messages: own, answers }
-  const state = await engine.readState(look.thread, checkpointId ? { checkpointId } : {})
-  if (!itemsOf(state?.values.messages).some((one) => Object(one).id === INSTRUCTIONS))
-    return { messages: own, answers }
-  const remove = {
-    type: 'remove',
-    id: INSTRUCTIONS,
-    content: '',
-    additional_kwargs: {},
-    response_metadata: {},
-  }
-  return { messages: [remove, ...own], answers }
-}
 
 /** What a request continues. */
 interface Named {
@@ -187,12 +188,3 @@ function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefine
 
 /** The thread of a conversation. Any thread id is also accepted. */
 export const threadOfConversation = (id: string): string => partsOf('conv', id)?.[0] ?? id
-
-async function placeOf(
-  context: OpenAiContext,
-  { threadId, runId }: Named,
-  look: ThreadLook,
-): Promise<StartPosition> {
-  const { thread } = look
-  return runId !== undefined && thread ? placeAfter(context, { ...look, thread }, runId) : { threadId, look }
-}

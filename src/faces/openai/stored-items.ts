@@ -1,9 +1,9 @@
-import { uuid7 } from '../../../core/ids.ts'
-import { type AgentEngine, internalsOf } from '../../../engine/index.ts'
-import { ConflictError } from '../../../storage/errors.ts'
-import type { Json, Op } from '../../../storage/store/store.ts'
-import { badRequest, noSuchConversation } from '../errors.ts'
-import type { InputItem } from '../wire.ts'
+import { uuid7 } from '../../core/ids.ts'
+import { type AgentEngine, internalsOf } from '../../engine/index.ts'
+import { ConflictError } from '../../storage/errors.ts'
+import type { Json, Op } from '../../storage/store/store.ts'
+import { badRequest, noSuchConversation } from './errors.ts'
+import type { InputItem } from './wire.ts'
 
 /**
  * Items that a client has added to a conversation. They are kept beside the thread, and the next response in
