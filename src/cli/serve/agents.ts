@@ -1,6 +1,5 @@
 import { type CompiledGraphLike, type LangGraphAgent, langgraph } from '../../agents/langgraph/langgraph.ts'
-import type { RunConfig, StateAddress } from '../../faces/kit/index.ts'
-import type { Agent } from '../../index.ts'
+import type { Agent, RunConfig, StateAddress } from '../../index.ts'
 import type { GraphEntry } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 import type { DescribeTypes } from './graph-types.ts'
