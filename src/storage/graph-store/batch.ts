@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isRecord } from '../../core/record.ts'
 import { listNamespaces } from './namespaces.ts'
 import { getItem, type NamespaceItems, searchItems } from './read.ts'
 import type { GraphStoreOperation, GraphStorePut } from './types.ts'
@@ -75,10 +76,7 @@ const READ = z.object({ namespace, key })
 const PUT = z.object({
   namespace: namespaceOfItem,
   key,
-  value: z.custom<object>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'The value of an item must be a JSON object.',
-  ),
+  value: z.custom<object>(isRecord, 'The value of an item must be a JSON object.'),
   index: z.nullish(
     z.union([z.literal(false), z.array(z.string())], 'index must be false or an array of paths.'),
   ),
