@@ -1,4 +1,4 @@
-import type { StorageReport } from '../storage/durable.ts'
+import type { StorageReport } from '../storage/durable-storage.ts'
 
 /** Something that an operator should know. */
 export interface Finding {

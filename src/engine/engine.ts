@@ -4,14 +4,13 @@ import { type Access, ownerOf, userOf } from '../core/principal.ts'
 import { sleep, within } from '../core/time.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
-import { createAttach } from './attach.ts'
-import { asPrincipal, bind, type CallerRequest } from './bound.ts'
+import { asPrincipal, bind, type CallerRequest, createAttach } from './bound.ts'
 import { checked } from './check-request.ts'
 import { closeReason, type RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
 import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
-import type { EventForm } from './log/form.ts'
+import type { EventForm } from './log/decode.ts'
 import { startMaintenance } from './maintenance.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import type { CancelAction, StoredConfig } from './records/records.ts'
@@ -55,7 +54,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     (request: CallerRequest<Request>): Result =>
       asPrincipal(bound, method, request)
   const startAs = as(startRun)
-  const waitAs = as(later(() => import('./subscriptions/result.ts'), 'waitForResult'))
+  const waitAs = as(later(() => import('./subscriptions/wait-for-end.ts'), 'waitForResult'))
   const engine: AgentEngine = bind<AgentEngine>(
     {
       agents: context.agents,
@@ -76,16 +75,16 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       createThread: as(later(() => import('./mutations/write-record.ts'), 'createThread')),
       patchThread: as(later(() => import('./mutations/write-record.ts'), 'patchThread')),
       copyThread: as(later(() => import('./mutations/copy-thread.ts'), 'copyThread')),
-      deleteThread: as(later(() => import('./mutations/delete-thread.ts'), 'deleteThread')),
+      deleteThread: as(later(() => import('./mutations/remove-thread.ts'), 'deleteThread')),
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
-      getRun: as(later(() => import('./threads/runs.ts'), 'getRun')),
-      listRuns: as(later(() => import('./threads/runs.ts'), 'listOwnRuns')),
-      deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
+      getRun: as(later(() => import('./threads/threads.ts'), 'getRun')),
+      listRuns: as(later(() => import('./threads/threads.ts'), 'listOwnRuns')),
+      deleteRun: as(later(() => import('./mutations/remove-thread.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
       writeState: as(later(() => import('./mutations/write-state.ts'), 'writeState')),
-      checkpointBefore: as(later(() => import('./answers/checkpoint-before.ts'), 'checkpointBefore')),
+      checkpointBefore: as(later(() => import('./answers/find.ts'), 'checkpointBefore')),
       measure: () => measure(context),
       async close() {
         // Attached parts use the engine, so they close first.

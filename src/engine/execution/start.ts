@@ -25,17 +25,15 @@ import {
   type StoredConfig,
   type ThreadRecord,
 } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { retryConflicts } from '../records/thread.ts'
 import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
 import { joinAnswer, linkToAnswer } from '../threads/answer-link.ts'
-import { openQuestions, questionsBeforeInput } from '../threads/questions.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
-import { requireCheckpoint } from '../threads/state.ts'
+import { openQuestions, questionsBeforeInput, requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
-import { execute, startWaiting } from './execute.ts'
+import { execute, startNext, startWaiting } from './execute.ts'
 import { claimThread } from './launch.ts'
-import { startNext } from './start-next.ts'
 
 /** A run to start, whose `start` is its input or its answers. */
 export type StartRequest = Owned<Omit<RunRequest, 'input'>> &

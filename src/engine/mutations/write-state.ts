@@ -22,16 +22,9 @@ import {
   receiptKey,
   type StateReceipt,
 } from '../records/idempotency.ts'
-import {
-  guardThread,
-  loadWithState,
-  newThread,
-  openInterrupts,
-  putThread,
-  resting,
-  type ThreadRecord,
-} from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { openInterrupts } from '../records/interrupts.ts'
+import { guardThread, loadWithState, newThread, resting, type ThreadRecord } from '../records/records.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
 import type { LoadedStart, Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { addressOf, requireCheckpoint } from '../threads/state.ts'

@@ -4,6 +4,7 @@ import { compareKeys } from '../../storage/store/cursor.ts'
 import { pagesOf } from '../../storage/store/pages.ts'
 import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
+import { readThread, type ThreadRecord } from '../records/records.ts'
 import {
   crowdedField,
   hasList,
@@ -12,10 +13,8 @@ import {
   type MetadataValue,
   metadataField,
   metadataOf,
-  readThread,
   type ThreadOrder,
-  type ThreadRecord,
-} from '../records/records.ts'
+} from '../records/thread.ts'
 
 /** Which threads to list. */
 export interface ThreadListQuery extends Access {
