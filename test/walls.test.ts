@@ -18,13 +18,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/core/metadata-filter': [],
   'src/core/principal': ['src/core/metadata-filter'],
   'src/core/ids': ['src/core/bytes'],
-  'src/core/http': ['src/core/options', 'src/core/errors', 'src/core/principal'],
+  'src/core/http': ['src/core/bytes', 'src/core/options', 'src/core/errors', 'src/core/principal'],
   'src/messages': ['src/core/record'],
   // Of pages alone: nothing of a server may come along.
   'src/clients/react': [],
   'src/messages/thread-events': ['src/messages'],
   'src/models/formats': ['src/messages'],
   'src/models/tracing': [
+    'src/core/bytes',
     'src/core/options',
     'src/core/errors',
     'src/core/ids',

@@ -1,7 +1,7 @@
 import { later, lazy } from '../core/lazy.ts'
 import { checkOptions, STORAGE_PARTS } from '../core/options.ts'
 import { type Access, ownerOf, userOf } from '../core/principal.ts'
-import { sleep, within } from '../core/time.ts'
+import { jitter, sleep, startTimer, within } from '../core/time.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
 import { asPrincipal, bind, type CallerRequest, createAttach } from './bound.ts'
@@ -11,7 +11,6 @@ import { createContext } from './create-context.ts'
 import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
 import type { EventForm } from './log/decode.ts'
-import { startMaintenance } from './maintenance.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import type { CancelAction, StoredConfig } from './records/records.ts'
 import type { Answers, Owned, RunRequest, ThreadEvents } from './requests.ts'
@@ -183,4 +182,50 @@ async function close(context: RunContext): Promise<void> {
     context.report(new Error('The server closed while the store or a checkpointer was not responding.'), {})
   }
   context.watchers.close(new RunError('closing', 'The server is shutting down.'))
+}
+
+/** Periodic work. Loaded when it first runs. */
+interface Maintenance {
+  finishOrphanedWork(context: RunContext, recovering: Set<string>, deadlineMs: number): Promise<void>
+  deleteExpired(context: RunContext): Promise<void>
+}
+
+/**
+ * Starts the periodic work of an instance until the engine closes: it finishes the work of lost processes and
+ * deletes expired records. Workers allow no timers before the first request, so every request calls the
+ * returned function, which starts the work if that failed before.
+ */
+export function startMaintenance(context: RunContext, work: Maintenance): () => void {
+  const { store, leaseTtlMs, sweepMs } = context
+  let started = false
+  const start = (): void => {
+    if (started) return
+    // With a store of a single process no other process can be lost, so there is little to find.
+    const recoverMs = store.capabilities.shared ? leaseTtlMs / 3 : sweepMs
+    const recovering = new Set<string>()
+    every(context, recoverMs, () => work.finishOrphanedWork(context, recovering, recoverMs))
+    every(context, sweepMs, () => work.deleteExpired(context))
+    started = true
+  }
+  try {
+    start()
+  } catch {}
+  return start
+}
+
+/** Repeats `work`, one call at a time. Does not keep the process alive. */
+function every({ closing, report }: RunContext, ms: number, work: () => Promise<void>): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const next = (): void => {
+    if (closing.signal.aborted) return
+    timer = startTimer(jitter(ms), () => {
+      void work()
+        // Work that a close interrupts is left to other processes: the store may be closed before the work
+        // ends.
+        .catch((error) => closing.signal.aborted || report(error, {}))
+        .then(next)
+    })
+  }
+  next()
+  closing.signal.addEventListener('abort', () => clearTimeout(timer))
 }

@@ -8,7 +8,6 @@ import { ConflictError } from '../../storage/errors.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
-import { boundedMetadata, requireFewKeys } from '../records/bounds.ts'
 import {
   concurrentDuplicate,
   putReceipt,
@@ -25,7 +24,7 @@ import {
   type StoredConfig,
   type ThreadRecord,
 } from '../records/records.ts'
-import { retryConflicts } from '../records/thread.ts'
+import { boundedMetadata, requireFewKeys, retryConflicts } from '../records/thread.ts'
 import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
 import { joinAnswer, linkToAnswer } from '../threads/answer-link.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'

@@ -11,7 +11,6 @@ import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { withoutRefusalText } from '../failures.ts'
 import { giveUpAnswer } from '../records/answers.ts'
-import { boundedMetadata, requireFewKeys } from '../records/bounds.ts'
 import {
   concurrentDuplicate,
   deleteReceipt,
@@ -24,7 +23,7 @@ import {
 } from '../records/idempotency.ts'
 import { openInterrupts } from '../records/interrupts.ts'
 import { guardThread, loadWithState, newThread, resting, type ThreadRecord } from '../records/records.ts'
-import { putThread, retryConflicts } from '../records/thread.ts'
+import { boundedMetadata, putThread, requireFewKeys, retryConflicts } from '../records/thread.ts'
 import type { LoadedStart, Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { addressOf, requireCheckpoint } from '../threads/state.ts'

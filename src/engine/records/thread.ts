@@ -169,3 +169,31 @@ export async function updateThread(
     return next
   })
 }
+
+/** Of metadata, which searches compare, and of a state, where each key is a channel with versions of its own. */
+const MOST_KEYS = 1_000
+/** Every read of a thread returns its metadata, and a page has up to 1,000 threads. */
+const MOST_TEXT = 256 * 1024
+
+/** The metadata of a thread. Throws `invalid_argument` if they have more than 1,000 keys, or 262,144 characters of JSON. */
+export function boundedMetadata(metadata: ThreadRecord['metadata']): ThreadRecord['metadata'] {
+  if (Object.keys(metadata).length > MOST_KEYS) throw tooLarge(`${MOST_KEYS} keys`)
+  if (JSON.stringify(metadata).length > MOST_TEXT) throw tooLarge(`${MOST_TEXT} characters of JSON`)
+  return metadata
+}
+
+const tooLarge = (bound: string): RunError =>
+  new RunError(
+    'invalid_argument',
+    `metadata: expected at most ${bound} on a thread. Keep larger values in its state.`,
+  )
+
+/** Throws `invalid_argument` for an input or an update of a state with more than 1,000 keys. */
+export function requireFewKeys(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  if (Object.keys(value).length > MOST_KEYS)
+    throw new RunError(
+      'invalid_argument',
+      `${name}: expected at most ${MOST_KEYS} keys. Put more values below one key.`,
+    )
+}
