@@ -4,6 +4,7 @@ import { dirname, join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { library } from '../.ci/entries.mjs'
 
 /** What each module may import of the others: always downwards. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -13,6 +14,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/core/options': ['src/core/errors', 'src/core/nearest'],
   'src/core/bytes': [],
   'src/core/time': [],
+  'src/core/filtered-page': [],
   'src/core/lazy': [],
   'src/core/record': [],
   'src/core/metadata-filter': [],
@@ -37,6 +39,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/core/options',
     'src/core/errors',
     'src/core/bytes',
+    'src/core/filtered-page',
     'src/core/time',
     'src/core/ids',
   ],
@@ -74,6 +77,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/core/options',
     'src/core/errors',
     'src/core/bytes',
+    'src/core/filtered-page',
     'src/core/time',
     'src/core/metadata-filter',
     'src/core/principal',
@@ -89,6 +93,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/engine/assistants': [
     'src/core/errors',
     'src/core/bytes',
+    'src/core/filtered-page',
     'src/core/time',
     'src/core/metadata-filter',
     'src/core/principal',
@@ -118,6 +123,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/core/nearest',
     'src/core/options',
     'src/core/errors',
+    'src/core/filtered-page',
     'src/core/time',
     'src/core/bytes',
     'src/core/principal',
@@ -159,6 +165,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/core/http',
     'src/messages/thread-events',
     'src/messages',
+    'src/core/filtered-page',
     'src/core/time',
     'src/engine/assistants',
     'src/storage/graph-store',
@@ -226,6 +233,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/ops/devtools': [
     'src/core/options',
+    'src/core/filtered-page',
     'src/core/time',
     'src/messages/thread-events',
     'src/messages',
@@ -300,6 +308,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   adapters: ['src/core/options', 'src/core/errors', 'src/core/http'],
   'src/cli': [
+    'src/index',
     'src/core/version',
     'src/core/nearest',
     'adapters',
@@ -324,7 +333,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/agents/testing',
     'src/clients/react',
     'src/control-plane',
-    'src/server',
   ],
 }
 
@@ -384,8 +392,16 @@ const NODE_GLOBALS = new Set([
   'setImmediate',
 ])
 
+/** What could be packages of their own. */
+const GUESTS = ['src/control-plane', 'src/audit', 'src/cli']
+const BELOW = ['src/core', 'src/messages', 'src/storage']
+/** The command line reads files of options as the control plane reads bodies, and finds workspaces as it does. */
+const OF_CONTROL_PLANE =
+  /^src\/control-plane\/(?:wire\/(?:common|problems|source)|deployers\/process\/workspaces)\.ts$/
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const files = ['src', 'adapters'].flatMap(sourceFiles).map(readSource)
+const ENTRIES: ReadonlySet<string> = new Set(Object.values(library))
 
 test('every file belongs to a module', () => {
   expect(files.filter((file) => LAYERS[file.part] === undefined).map((file) => file.path)).toEqual([])
@@ -398,6 +414,22 @@ test('no file imports a part above it or beside it', () => {
       .filter(({ target }) => partOf(target!) !== file.part && !LAYERS[file.part]?.includes(partOf(target!)))
       .map(({ target }) => `${file.path} -> ${target}`),
   )
+  expect(crossed).toEqual([])
+})
+
+test('the control plane, the audits and the command line import what is below and public entries', () => {
+  const crossed = files.flatMap(({ path, imports }) => {
+    const part = GUESTS.find((guest) => path.startsWith(`${guest}/`))
+    return imports.flatMap(({ target }) => {
+      const isAllowed =
+        !part ||
+        !target ||
+        [part, ...BELOW].some((folder) => target.startsWith(`${folder}/`)) ||
+        ENTRIES.has(target) ||
+        OF_CONTROL_PLANE.test(target)
+      return isAllowed ? [] : [`${path} -> ${target}`]
+    })
+  })
   expect(crossed).toEqual([])
 })
 

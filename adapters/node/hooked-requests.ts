@@ -6,16 +6,12 @@ import { Writable } from 'node:stream'
 interface Routed {
   readonly raw: object
 }
-interface Reply {
-  readonly raw: { end(): unknown }
-  hijack(): unknown
-}
 
 export interface HookedRequests<Req> {
   /** The app's request after its hooks, or the response of a hook that refused it. */
   of(raw: IncomingMessage): Promise<Req | Response>
   /** Called by the app's route. True if the request was only routed for `of`. */
-  take(request: Req, reply: Reply): boolean
+  take(request: Req, reply: { readonly raw: { end(): unknown }; hijack(): unknown }): boolean
 }
 
 /**

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/core/errors.ts'
-import { withCors } from '../../src/core/http/cors.ts'
-import { isLocalHost, withHosts } from '../../src/core/http/origins.ts'
+import { LOOPBACK, withCors } from '../../src/core/http/cors.ts'
+import { bracketed, isLoopback, withHosts } from '../../src/core/http/origins.ts'
 import { normalizeBase } from '../../src/core/http/router.ts'
 import { warnOpen } from '../../src/core/http/security.ts'
 import type { WebHandler } from '../../src/core/http/types.ts'
@@ -52,9 +52,6 @@ export interface Served {
 export class ListenError extends AgentwireError {
   static override readonly brand = 'ListenError'
 }
-
-/** The origins of pages served from this machine, for handlers without `http.cors`. */
-export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
 
 /**
  * Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`, and before it
@@ -130,15 +127,10 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   }
 }
 
-/** Whether only this machine can reach an address. */
-export const isLoopback = (address: string): boolean => isLocalHost(bracketed(address))
-
 function originHost(host: string): string {
   if (!host || host === '0.0.0.0' || host === '::') return 'localhost'
   return bracketed(host)
 }
-
-const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /** The error of a database that cannot be reached, in one sentence and without the stacks of its causes. */
 function startError(error: unknown): unknown {

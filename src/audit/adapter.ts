@@ -3,7 +3,7 @@ import { bodyChecks } from './adapter/body-checks.ts'
 import { requestChecks } from './adapter/request-checks.ts'
 import { responseChecks, streamChecks } from './adapter/response-checks.ts'
 import type { AdapterTarget } from './adapter/target.ts'
-import { type Audit, CSRF, github, rfc, sse } from './rules.ts'
+import { type Audit, CSRF, github, rfc, sse } from './check.ts'
 
 const CHECKS: Readonly<Record<RequirementId, Check>> = {
   ...requestChecks,

@@ -66,7 +66,6 @@ export async function settled(what: string, look: () => Promise<number>): Promis
   })
 }
 
-/** The error that the promise rejects with. */
 export async function rejection(what: string, promise: Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {
@@ -86,4 +85,92 @@ function pause(): Promise<void> {
 
 function show(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+}
+
+/** One check: `for (const audit of audits) test(audit.name, audit.fn)`. */
+export interface Audit {
+  /** Stable, such as `adapter.abort.idle`. */
+  readonly id: string
+  readonly name: string
+  /** The specification or issue that requires it. */
+  readonly source?: string | undefined
+  /** Rejects with `AuditError` if the check fails. */
+  readonly fn: () => Promise<void>
+}
+
+/** One requirement, checked in a context. */
+export interface Rule<Context> {
+  readonly id: string
+  readonly name: string
+  readonly check: (context: Context) => Promise<void>
+}
+
+/** The checks of a file's rules, by rule id. */
+export type Checks<Id extends string, Context> = Readonly<Record<Id, Rule<Context>['check']>>
+
+/** The rules of a file, from their names and their checks. */
+export const rulesOf = <Id extends string, Context>(
+  names: Readonly<Record<Id, string>>,
+  checks: Checks<Id, Context>,
+): readonly Rule<Context>[] =>
+  (Object.keys(names) as Id[]).map((id) => ({ id, name: names[id], check: checks[id] }))
+
+export const rfc = (number: number, section: string): string =>
+  `https://www.rfc-editor.org/rfc/rfc${number}#section-${section}`
+
+/** An issue or discussion, by its path on GitHub, such as `honojs/node-server/issues/246`. */
+export const github = (path: string): string => `https://github.com/${path}`
+
+/** The HTML standard on event streams. */
+export const sse = (section?: string): string =>
+  `https://html.spec.whatwg.org/multipage/server-sent-events.html${section ? `#${section}` : ''}`
+
+export const CSRF =
+  'https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html'
+
+export function claim(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new AuditError(what, true, false)
+}
+
+/** Compares values deeply. Unlike JSON, it distinguishes `undefined`, bytes, Map and Set. */
+export function same(seen: unknown, expected: unknown, what: string): void {
+  const [found, wanted] = [spelled(seen), spelled(expected)]
+  if (found !== wanted) throw new AuditError(what, cut(wanted), cut(found))
+}
+
+/** Checks that `work` rejects with an error of this name. */
+export async function refused(work: Promise<unknown>, errorName: string, what: string): Promise<void> {
+  same(nameOf(await rejection(what, work)), errorName, what)
+}
+
+/** `[undefined, value]` or `[error]`. */
+export async function outcome<T>(work: Promise<T>): Promise<[error: unknown, value?: T]> {
+  try {
+    return [undefined, await work]
+  } catch (error) {
+    return [error ?? new Error('rejected with nothing')]
+  }
+}
+
+export function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : String(error)
+}
+
+function cut(text: string): string {
+  return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text
+}
+
+/** JSON with sorted keys that also shows what JSON would lose. */
+function spelled(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (inner === undefined) return '<undefined>'
+    if (typeof inner === 'bigint' || typeof inner === 'function' || typeof inner === 'symbol') {
+      return String(inner)
+    }
+    if (inner instanceof Uint8Array) return `<bytes ${[...inner].join(' ')}>`
+    if (inner instanceof Map) return { '<map>': [...inner] }
+    if (inner instanceof Set) return { '<set>': [...inner] }
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
 }

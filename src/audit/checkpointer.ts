@@ -2,6 +2,7 @@ import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../storage/checkpointer/fenced.ts'
 import type { Store } from '../storage/store/store.ts'
+import { type Audit, type Checks, claim, type Rule, refused, rulesOf, same } from './check.ts'
 import { keepLatestRules } from './checkpointer/keep-latest.ts'
 import {
   at,
@@ -15,8 +16,6 @@ import {
 } from './checkpointer/rule.ts'
 import { threadRules } from './checkpointer/threads.ts'
 import { valueRules } from './checkpointer/values.ts'
-import { type Audit, type Checks, type Rule, rulesOf } from './rules.ts'
-import { claim, refused, same } from './store/claims.ts'
 
 export interface CheckpointerAuditOptions {
   /**

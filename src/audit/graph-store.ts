@@ -1,9 +1,9 @@
 import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { GraphStore, GraphStoreLike } from '../storage/graph-store/index.ts'
+import type { Audit } from './check.ts'
 import { batchRules, itemRules, ttlRules } from './graph-store/items.ts'
 import { type GraphStoreContext, type GraphStoreIndex, INDEX } from './graph-store/rule.ts'
 import { namespaceRules, searchRules, similarityRules } from './graph-store/search.ts'
-import type { Audit } from './rules.ts'
 
 export interface GraphStoreAuditOptions {
   /** Returns an empty store. */

@@ -7,6 +7,7 @@ export type {
   StartOptions,
 } from './adapter/target.ts'
 export { adapterAudits } from './adapter.ts'
+export type { Audit } from './check.ts'
 export { AuditError } from './check.ts'
 export {
   type CheckpointerAuditOptions,
@@ -15,7 +16,6 @@ export {
 } from './checkpointer.ts'
 export type { GraphStoreIndex } from './graph-store/rule.ts'
 export { type GraphStoreAuditOptions, graphStoreAudits } from './graph-store.ts'
-export type { Audit } from './rules.ts'
 export type { AuditedAgents } from './server/context.ts'
 export type { AuditLevel } from './server/rule.ts'
 export type { AuditedSocket, AuditedSocketEvent, WebSocketFactory } from './server/socket.ts'

@@ -1,6 +1,5 @@
 import { checkOptions, type OptionTable } from '../core/options.ts'
-import { AuditError, within } from './check.ts'
-import type { Audit } from './rules.ts'
+import { type Audit, AuditError, within } from './check.ts'
 import { type AuditedAgents, openAuditContext } from './server/context.ts'
 import type { AuditLevel, Need, ServerRule } from './server/rule.ts'
 import { commandRules } from './server/rules/commands.ts'

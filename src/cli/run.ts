@@ -10,7 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./demo/demo.ts')).demoCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   storage: async () => (await import('./storage.ts')).storageCommand,
-  dev: async () => (await import('./serve/dev.ts')).devCommand,
+  dev: async () => (await import('./serve/serve.ts')).devCommand,
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   deploy: async () => (await import('./deploy/deploy.ts')).deployCommand,
   list: async () => (await import('./deploy/manage.ts')).listCommand,

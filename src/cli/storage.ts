@@ -1,9 +1,15 @@
 import { AgentwireError } from '../core/errors.ts'
 import type { StorageReport } from '../storage/durable-storage.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../storage/open.ts'
-import { parseCommandLine } from './options.ts'
-import { contentLines, explain, findingsOf } from './report.ts'
-import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
+import {
+  contentLines,
+  type ExitCode,
+  explain,
+  findingsOf,
+  parseCommandLine,
+  type Terminal,
+  UsageError,
+} from './terminal.ts'
 
 const STORAGE_USAGE = `agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
 agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
@@ -56,7 +62,6 @@ export async function storageCommand(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Undefined if the command line asks for help. */
 function parse(args: readonly string[], env: Terminal['env']): Invocation | undefined {
   const { values, positionals } = parseCommandLine(args, {
     url: { type: 'string' },

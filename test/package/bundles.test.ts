@@ -31,12 +31,12 @@ const NODE_ENTRIES = [
 const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 43.14,
   'agentwire/langgraph': 14.31,
-  'agentwire/a2a': 29.22,
+  'agentwire/a2a': 27.1,
   'agentwire/ai-sdk': 16.83,
   'agentwire/openai': 17.16,
   'agentwire/ag-ui': 16.73,
   'agentwire/platform': 20.7,
-  'agentwire/control-plane': 29.24,
+  'agentwire/control-plane': 29.32,
   'agentwire/control-plane/jwt': 2.18,
   'agentwire/control-plane/oauth': 14.2,
   'agentwire/control-plane/process': 17.85,
@@ -57,7 +57,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/kubernetes': 11.39,
   'agentwire/control-plane/command': 6.4,
   'agentwire/audit': 56.52,
-  'agentwire/devtools': 26.57,
+  'agentwire/devtools': 26.67,
   'agentwire/face': 35.46,
   'agentwire/react': 4.69,
   // All schemas with zod: what a server loads of them on demand is within it.

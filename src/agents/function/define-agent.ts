@@ -9,8 +9,7 @@ import type { Runnable } from './attempt.ts'
 import type { threadState } from './thread-state.ts'
 import type { AgentContext, AgentDefinition, LoopOptions, ModelAgentDefinition } from './types.ts'
 
-export { tool } from './tool.ts'
-export { runToolCalls, type ToolCallHandlers } from './tool-calls.ts'
+export { runToolCalls, type ToolCallHandlers, tool } from './tool-calls.ts'
 export type {
   AgentContext,
   AgentDefinition,

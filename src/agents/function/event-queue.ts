@@ -17,6 +17,27 @@ const DONE = { done: true, value: undefined } as const
 const READY = /* @__PURE__ */ Promise.resolve()
 const NOTHING = () => {}
 
+type OnClose = (early: boolean, error: unknown) => void
+
+const newQueue = (onClose: OnClose) => ({
+  onClose,
+  entries: [] as (AgentEvent | Step)[],
+  /** The length of each entry's text. */
+  lengths: [] as number[],
+  taken: 0,
+  waitingLength: 0,
+  ended: false,
+  closed: false,
+  failure: undefined as { readonly error: unknown } | undefined,
+  wake: NOTHING,
+  caughtUp: [] as (() => void)[],
+  reading: undefined as Promise<void> | undefined,
+  waiting: new Set<(error: unknown) => void>(),
+  /** The result of every call after an early close. */
+  refusal: undefined as Promise<never> | undefined,
+})
+type QueueState = ReturnType<typeof newQueue>
+
 export type EventQueue = ReturnType<typeof createEventQueue>
 
 /**
@@ -30,169 +51,164 @@ export type EventQueue = ReturnType<typeof createEventQueue>
  * @param onClose Called once, when the queue is closed or its last entry is taken. `early`: entries may be
  * missing.
  */
-export function createEventQueue(onClose: (early: boolean, error: unknown) => void) {
-  let entries: (AgentEvent | Step)[] = []
-  let lengths: number[] = []
-  let taken = 0
-  let waitingLength = 0
-  let ended = false
-  let closed = false
-  let failure: { readonly error: unknown } | undefined
-  let wake = () => {}
-  let caughtUp: (() => void)[] = []
-  let reading: Promise<void> | undefined
-  const waiting = new Set<(error: unknown) => void>()
-  /** The result of every call after an early close. */
-  let refusal: Promise<never> | undefined
-
-  const count = (): number => entries.length - taken
-
-  /** Replaces taken entries with events. Their text is not counted, because the state contains it. */
-  function replaceTaken(events: readonly AgentEvent[]): void {
-    entries = [...events, ...entries.slice(taken)]
-    lengths = [...events.map(() => 0), ...lengths.slice(taken)]
-    taken = 0
+export function createEventQueue(onClose: OnClose) {
+  const queue = newQueue(onClose)
+  return {
+    put: (event: AgentEvent) => push(queue, event),
+    step: (work: Step['work']): Promise<void> =>
+      race(queue, new Promise((done) => push(queue, { work, done }))),
+    /** Backpressure: settles at once while few events are queued, otherwise when the engine has caught up. */
+    ready: () => ready(queue),
+    /** Settles with `work`, or earlier if the queue is closed. */
+    race: <T>(work: Promise<T>) => race(queue, work),
+    /** Accepts no more entries. Earlier entries are still taken, then `error` is thrown if present. */
+    end(reason?: { readonly error: unknown }): void {
+      if (queue.closed || queue.ended) return
+      queue.ended = true
+      queue.failure = reason
+      queue.wake()
+    },
+    /** Ends the queue immediately and drops the queued entries. */
+    close: (reason?: { readonly error: unknown }) => close(queue, reason),
+    get closed() {
+      return queue.closed
+    },
+    iterator: iteratorOf(queue),
   }
+}
 
-  function push(entry: AgentEvent | Step): void {
-    if (closed || ended) return
-    const length = isStep(entry) ? 0 : textLength(entry.data)
-    // Short events are limited by number, so that a long event may be followed by the end of its message.
-    const isLong = length > MAX_WAITING.length / MAX_WAITING.count
-    const isOverflow = count() >= MAX_WAITING.count || (isLong && waitingLength >= MAX_WAITING.length)
-    entries.push(entry)
-    lengths.push(length)
-    waitingLength += length
-    if (isOverflow) {
-      const message = 'The agent writes without awaiting. Await the promises that the context methods return.'
-      close({ error: new AgentwireError('overflow', message) })
+const countOf = ({ entries, taken }: QueueState): number => entries.length - taken
+
+/** Replaces taken entries with events. Their text is not counted, because the state contains it. */
+function replaceTaken(queue: QueueState, events: readonly AgentEvent[]): void {
+  queue.entries = [...events, ...queue.entries.slice(queue.taken)]
+  queue.lengths = [...events.map(() => 0), ...queue.lengths.slice(queue.taken)]
+  queue.taken = 0
+}
+
+function push(queue: QueueState, entry: AgentEvent | Step): void {
+  if (queue.closed || queue.ended) return
+  const length = isStep(entry) ? 0 : textLength(entry.data)
+  // Short events are limited by number, so that a long event may be followed by the end of its message.
+  const isLong = length > MAX_WAITING.length / MAX_WAITING.count
+  const isOverflow =
+    countOf(queue) >= MAX_WAITING.count || (isLong && queue.waitingLength >= MAX_WAITING.length)
+  queue.entries.push(entry)
+  queue.lengths.push(length)
+  queue.waitingLength += length
+  if (isOverflow) {
+    const message = 'The agent writes without awaiting. Await the promises that the context methods return.'
+    close(queue, { error: new AgentwireError('overflow', message) })
+  }
+  queue.wake()
+}
+
+function shift(queue: QueueState): AgentEvent | Step | undefined {
+  const { entries, taken } = queue
+  if (taken === entries.length) return undefined
+  const entry = entries[taken]
+  queue.waitingLength -= queue.lengths[taken]!
+  entries[queue.taken++] = undefined as never
+  if (queue.taken === entries.length || (queue.taken > 1_024 && queue.taken * 2 > entries.length))
+    replaceTaken(queue, [])
+  const isLow = countOf(queue) < HIGH_WATER.count / 2 && queue.waitingLength < HIGH_WATER.length / 2
+  if (queue.caughtUp.length > 0 && isLow) {
+    for (const resume of queue.caughtUp) resume()
+    queue.caughtUp = []
+  }
+  return entry
+}
+
+function close(queue: QueueState, reason?: { readonly error: unknown }): void {
+  if (queue.closed) return
+  const early = !queue.ended || countOf(queue) > 0
+  const failure = reason ?? queue.failure
+  Object.assign(queue, { closed: true, failure, entries: [], lengths: [], taken: 0, waitingLength: 0 })
+  queue.caughtUp = []
+  if (!queue.ended) {
+    const error = failure?.error instanceof Error ? failure.error : cancelled()
+    queue.refusal = handled(Promise.reject(error))
+    for (const reject of queue.waiting) reject(error)
+  }
+  queue.wake()
+  queue.onClose(early, failure?.error)
+}
+
+function race<T>({ waiting, refusal }: QueueState, work: Promise<T>): Promise<T> {
+  const raced = new Promise<T>((resolve, reject) => {
+    waiting.add(reject)
+    void work.then(resolve, reject).then(() => waiting.delete(reject))
+    refusal?.catch(reject)
+  })
+  return handled(raced)
+}
+
+function ready(queue: QueueState): Promise<void> {
+  if (queue.refusal) return queue.refusal
+  if (queue.ended) return new Promise(() => {})
+  if (countOf(queue) < HIGH_WATER.count && queue.waitingLength < HIGH_WATER.length) return READY
+  return race(queue, new Promise((resolve) => queue.caughtUp.push(resolve)))
+}
+
+/** The end of the stream: throws the error once, and is done after that. */
+function finish(queue: QueueState): IteratorReturnResult<undefined> {
+  const thrown = queue.failure
+  queue.failure = undefined
+  if (thrown) throw thrown.error
+  return DONE
+}
+
+async function take(queue: QueueState): Promise<IteratorResult<AgentEvent, undefined>> {
+  for (;;) {
+    // After a close, the remaining entries are the events of the step that was running.
+    const entry = shift(queue)
+    if (queue.closed && !entry) return finish(queue)
+    if (!entry) {
+      if (queue.ended) close(queue)
+      else await new Promise<void>((resolve) => (queue.wake = resolve))
+    } else if (!isStep(entry)) {
+      return { done: false, value: entry }
+    } else {
+      await runStep(queue, entry)
     }
-    wake()
   }
+}
 
-  function shift(): AgentEvent | Step | undefined {
-    if (taken === entries.length) return undefined
-    const entry = entries[taken]
-    waitingLength -= lengths[taken]!
-    entries[taken++] = undefined as never
-    if (taken === entries.length || (taken > 1_024 && taken * 2 > entries.length)) replaceTaken([])
-    if (caughtUp.length > 0 && count() < HIGH_WATER.count / 2 && waitingLength < HIGH_WATER.length / 2) {
-      for (const resume of caughtUp) resume()
-      caughtUp = []
-    }
-    return entry
+async function runStep(queue: QueueState, { work, done }: Step): Promise<void> {
+  try {
+    replaceTaken(queue, await work())
+    done()
+  } catch (error) {
+    close(queue, { error })
   }
+}
 
-  /** Ends the queue immediately and drops the queued entries. */
-  function close(reason?: { readonly error: unknown }): void {
-    if (closed) return
-    const early = !ended || count() > 0
-    closed = true
-    failure = reason ?? failure
-    entries = []
-    lengths = []
-    taken = 0
-    waitingLength = 0
-    caughtUp = []
-    if (!ended) {
-      const error = failure?.error instanceof Error ? failure.error : cancelled()
-      refusal = handled(Promise.reject(error))
-      for (const reject of waiting) reject(error)
-    }
-    wake()
-    onClose(early, failure?.error)
-  }
-
-  /** Settles with `work`, or earlier if the queue is closed. */
-  function race<T>(work: Promise<T>): Promise<T> {
-    const raced = new Promise<T>((resolve, reject) => {
-      waiting.add(reject)
-      void work.then(resolve, reject).then(() => waiting.delete(reject))
-      refusal?.catch(reject)
-    })
-    return handled(raced)
-  }
-
-  /** The end of the stream: throws the error once, and is done after that. */
-  function finish(): IteratorReturnResult<undefined> {
-    const thrown = failure
-    failure = undefined
-    if (thrown) throw thrown.error
-    return DONE
-  }
-
-  async function take(): Promise<IteratorResult<AgentEvent, undefined>> {
-    for (;;) {
-      // After a close, the remaining entries are the events of the step that was running.
-      const entry = shift()
-      if (closed && !entry) return finish()
-      if (!entry) {
-        if (ended) close()
-        else await new Promise<void>((resolve) => (wake = resolve))
-      } else if (!isStep(entry)) {
-        return { done: false, value: entry }
-      } else {
-        await runStep(entry)
-      }
-    }
-  }
-
-  async function runStep({ work, done }: Step): Promise<void> {
-    try {
-      replaceTaken(await work())
-      done()
-    } catch (error) {
-      close({ error })
-    }
-  }
-
-  const iterator: AsyncIterator<AgentEvent, undefined> & AsyncIterable<AgentEvent> = {
-    [Symbol.asyncIterator]: () => iterator,
+function iteratorOf(queue: QueueState): AsyncIterator<AgentEvent, undefined> & AsyncIterable<AgentEvent> {
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
     next() {
-      const entry = reading || closed ? undefined : entries[taken]
+      const { reading } = queue
+      const entry = reading || queue.closed ? undefined : queue.entries[queue.taken]
       if (entry && !isStep(entry)) {
-        shift()
+        shift(queue)
         return Promise.resolve({ done: false, value: entry })
       }
-      const turn = reading ? reading.then(take) : take()
+      const turn = reading ? reading.then(() => take(queue)) : take(queue)
       const settled = turn.then(NOTHING, NOTHING)
-      reading = settled
+      queue.reading = settled
       void settled.then(() => {
-        if (reading === settled) reading = undefined
+        if (queue.reading === settled) queue.reading = undefined
       })
       return turn
     },
     /** Settles when the running step has ended, because it writes. */
     async return() {
-      close()
-      await reading
+      close(queue)
+      await queue.reading
       return DONE
     },
-  }
-
-  return {
-    put: (event: AgentEvent) => push(event),
-    step: (work: Step['work']): Promise<void> => race(new Promise((done) => push({ work, done }))),
-    /** Backpressure: settles at once while few events are queued, otherwise when the engine has caught up. */
-    ready(): Promise<void> {
-      if (refusal) return refusal
-      if (ended) return new Promise(() => {})
-      if (count() < HIGH_WATER.count && waitingLength < HIGH_WATER.length) return READY
-      return race(new Promise((resolve) => caughtUp.push(resolve)))
-    },
-    race,
-    /** Accepts no more entries. Earlier entries are still taken, then `error` is thrown if present. */
-    end(reason?: { readonly error: unknown }): void {
-      if (closed || ended) return
-      ended = true
-      failure = reason
-      wake()
-    },
-    close,
-    get closed() {
-      return closed
-    },
-    iterator,
   }
 }
 

@@ -42,76 +42,45 @@ interface NamespaceStateOptions {
   readonly afterCommit?: (checkpoint: CheckpointData) => Promise<void>
 }
 
+interface Written {
+  state: State
+  /** The state in the newest checkpoint. */
+  written: State
+  /** The updates since the last commit. */
+  changes: Record<string, unknown> | undefined
+}
+
 /** The state of one namespace (the run's own, or a subagent's) during an attempt, and its publication. */
 export function createNamespaceState(options: NamespaceStateOptions) {
-  const { namespace, chain, queue, log } = options
-  let state = options.initial
-  let written = state
-  let changes: Record<string, unknown> | undefined
-
-  const isDirty = () => changes !== undefined || log.dirty
-
-  const event = <M extends EventMethod>(method: M, data: EventData[M], node?: string): AgentEvent =>
-    agentEvent(method, namespace, data, node)
-
-  function change(update: State, next: State): void {
-    const messages = [...messagesOf(changes ?? {}), ...messagesOf(update)]
-    changes = { ...changes, ...update, ...(messages.length > 0 && { messages }) }
-    state = next
-  }
-
-  const commit = (options?: CommitOptions): Promise<void> => queue.step(prepareCommit(options))
-
-  /** Queues the events that led to the current state. The result is the step that writes the state. */
-  function prepareCommit({
-    source = 'loop',
-    before,
-    between = [],
-    final = false,
-    bare = final,
-  }: CommitOptions = {}) {
-    const snapshot = state
-    const calls = final ? {} : log.channels()
-    const channels = final ? () => ({}) : options.channels()
-    const updates = changes && source === 'loop' && event('updates', { node: NODE, values: changes }, NODE)
-    changes = undefined
-    if (updates) queue.put(updates)
-    for (const sent of between) queue.put(sent)
-    return async (): Promise<readonly AgentEvent[]> => {
-      await before?.()
-      const checkpoint = await chain.put(
-        { ...snapshot, ...channels(), ...calls },
-        { ...options.details(), source },
-      )
-      written = snapshot
-      if (!bare) await options.afterCommit?.(checkpoint)
-      return [event('checkpoints', checkpoint), event('values', snapshot)]
-    }
-  }
-
+  const { namespace, chain, queue, log, initial } = options
+  const now: Written = { state: initial, written: initial, changes: undefined }
+  const isDirty = () => now.changes !== undefined || log.dirty
+  const prepare = (given?: CommitOptions) => prepareCommit(options, now, given)
+  const commit = (given?: CommitOptions): Promise<void> => queue.step(prepare(given))
   return {
     namespace,
     chain,
     log,
-    current: () => state,
+    current: () => now.state,
     /** The state that the function sees: see `openCallLog`. */
-    seen: () => log.seen() ?? state,
+    seen: () => log.seen() ?? now.state,
     /** Sets the current state to `next`. The next `commit` publishes `update`. */
-    change,
+    change: (update: State, next: State) => change(now, update, next),
     update(update: unknown, makeId: () => string): void {
+      const { state } = now
       const next = reduce(state, update, makeId)
       if (next === state) return
       const fields = Array.isArray(update) ? Object.fromEntries(update) : (update as Record<string, unknown>)
       const keys = Object.keys(fields)
       const given = Object.fromEntries(keys.map((key) => [key, next[key] ?? null]))
       if (keys.includes('messages')) given.messages = addedBetween(messagesOf(state), messagesOf(next))
-      change(given, next)
+      change(now, given, next)
     },
     /** Logs a completed call, together with the state change that `apply` makes. */
     complete(call: CompletedCall, apply: () => void, thrown?: unknown): void {
-      const before = state
+      const before = now.state
       apply()
-      log.add({ ...call, change: changeBetween(before, state) }, thrown)
+      log.add({ ...call, change: changeBetween(before, now.state) }, thrown)
     },
     get dirty() {
       return isDirty()
@@ -123,9 +92,9 @@ export function createNamespaceState(options: NamespaceStateOptions) {
      * the events. It does not use the queue, which is closed.
      */
     prepareSave(): () => Promise<readonly AgentEvent[]> {
-      const taken = state
-      const write = prepareCommit()
-      return async () => (taken === written ? [] : write())
+      const taken = now.state
+      const write = prepare()
+      return async () => (taken === now.written ? [] : write())
     },
     flush(): void {
       if (isDirty()) void commit()
@@ -133,10 +102,42 @@ export function createNamespaceState(options: NamespaceStateOptions) {
     /** Commits if the state is dirty, or if `isNeeded` returns true when the commit runs. */
     commitIf(isNeeded: () => boolean, commitOptions: CommitOptions): void {
       const dirty = isDirty()
-      const write = prepareCommit(commitOptions)
+      const write = prepare(commitOptions)
       void queue.step(async () => (dirty || isNeeded() ? write() : []))
     },
-    event,
+    event: <M extends EventMethod>(method: M, data: EventData[M], node?: string): AgentEvent =>
+      agentEvent(method, namespace, data, node),
+  }
+}
+
+function change(now: Written, update: State, next: State): void {
+  const messages = [...messagesOf(now.changes ?? {}), ...messagesOf(update)]
+  now.changes = { ...now.changes, ...update, ...(messages.length > 0 && { messages }) }
+  now.state = next
+}
+
+/** Queues the events that led to the current state. The result is the step that writes the state. */
+function prepareCommit(
+  { namespace, chain, queue, log, ...options }: NamespaceStateOptions,
+  now: Written,
+  { source = 'loop', before, between = [], final = false, bare = final }: CommitOptions = {},
+): () => Promise<readonly AgentEvent[]> {
+  const { state: snapshot, changes } = now
+  const calls = final ? {} : log.channels()
+  const channels = final ? () => ({}) : options.channels()
+  now.changes = undefined
+  if (changes && source === 'loop')
+    queue.put(agentEvent('updates', namespace, { node: NODE, values: changes }, NODE))
+  for (const sent of between) queue.put(sent)
+  return async () => {
+    await before?.()
+    const checkpoint = await chain.put(
+      { ...snapshot, ...channels(), ...calls },
+      { ...options.details(), source },
+    )
+    now.written = snapshot
+    if (!bare) await options.afterCommit?.(checkpoint)
+    return [agentEvent('checkpoints', namespace, checkpoint), agentEvent('values', namespace, snapshot)]
   }
 }
 

@@ -19,126 +19,149 @@ const NOTHING: readonly AgentEvent[] = []
 const CUSTOM_CHANNEL = 'custom:'
 const REMOVE_ALL = '__remove_all__'
 
+const newState = () => ({
+  messages: createMessageNormalizer(),
+  /** The ids of requested interrupts. */
+  requested: new Set<string>(),
+  paused: new Set<string>(),
+  removals: new Set<string>(),
+  atBreakpoint: false,
+  checkpointId: undefined as string | undefined,
+  held: undefined as AgentEvent | undefined,
+})
+type TranslatorState = ReturnType<typeof newState>
+
 /** Translates the events of one run from LangGraph's engine to the Agent Streaming Protocol. */
 export function createTranslator() {
-  const requested = new Set<string>()
-  const paused = new Set<string>()
-  let atBreakpoint = false
-  const { normalize, written, forgetWritten, cut } = createMessageNormalizer()
-  const removals = new Set<string>()
-  let checkpointId: string | undefined
-  let held: AgentEvent | undefined
-
-  /** Requests each interrupt where it appears first: the engine repeats it in every enclosing namespace. */
-  function request(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
-    if (!Array.isArray(interrupts)) return NOTHING
-    return (interrupts as readonly GraphInterrupt[])
-      .map(toPending)
-      .filter(({ id }) => !requested.has(id) && requested.add(id))
-      .map((interrupt) => inputRequested(namespace, interrupt))
-  }
-
-  /** The engine reports a waiting namespace as completed. For clients it is interrupted. */
-  function lifecycle(namespace: readonly string[], data: Fields): readonly AgentEvent[] {
-    if (namespace.length === 0) return NOTHING
-    const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
-    return [ofEngine('lifecycle', namespace, waits ? { ...data, event: 'interrupted' } : data)]
-  }
-
-  function tasks(namespace: readonly string[], data: Fields): readonly AgentEvent[] {
-    if ('result' in data && Array.isArray(data.interrupts) && data.interrupts.length > 0) {
-      paused.add([...namespace, `${data.name}:${data.id}`].join('|'))
-    }
-    return [ofEngine('tasks', namespace, isHandoff(data.error) ? { ...data, error: null } : data)]
-  }
-
-  /** A graph that stops reports its interrupts. At a static breakpoint there are none. */
-  function stop(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
-    if (!Array.isArray(interrupts) || interrupts.length > 0) return request(namespace, interrupts)
-    atBreakpoint = true
-    return [{ method: 'lifecycle', namespace: [], data: { event: 'interrupted' } }]
-  }
-
-  function noteCheckpoint({ id }: Fields): void {
-    checkpointId = id as string
-    forgetWritten()
-  }
-
-  /** The engine sends a `RemoveMessage` for all messages as if it were an empty answer. */
-  function isRemoval(key: string, { event, id }: Fields): boolean {
-    if (event === 'message-start' && id === REMOVE_ALL) removals.add(key)
-    else return event === 'message-finish' && removals.delete(key)
-    return true
-  }
-
-  /** Converts an event of the `messages` channel. Raw `provider` events are not part of the protocol. */
-  function messages(at: Position, data: Fields): readonly AgentEvent[] {
-    const { namespace, node } = at
-    if (data.event === 'provider') return NOTHING
-    const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
-    if (isRemoval(key, data)) return NOTHING
-    const spelled = withBlock(data)
-    return (normalize(key, spelled, at) ?? [spelled]).map((one) => messageEvent(at, one))
-  }
-
-  function rewrite({ method, params }: EngineEvent): readonly AgentEvent[] {
-    const { namespace, node } = params
-    const data = params.data as Fields
-    switch (method) {
-      case 'messages':
-        return messages(params, data)
-      case 'values':
-        return isRecord(data) && INTERRUPT in data
-          ? stop(namespace, data[INTERRUPT])
-          : [ofEngine(method, namespace, data)]
-      case 'updates':
-        return node === INTERRUPT
-          ? request(namespace, data.values)
-          : [ofEngine(method, namespace, data, node)]
-      case 'lifecycle':
-        return lifecycle(namespace, data)
-      case 'tasks':
-        return tasks(namespace, data)
-      case 'tools':
-        return isPause(data) ? NOTHING : [ofEngine(method, namespace, data)]
-      case 'checkpoints':
-        if (namespace.length === 0) noteCheckpoint(data)
-        return [ofEngine(method, namespace, data)]
-      case 'custom':
-        return [ofEngine(method, namespace, data)]
-      case 'chunks':
-        return [{ method, namespace, data: data as unknown as EventData['chunks'] }]
-      default:
-        if (!method.startsWith(CUSTOM_CHANNEL)) return NOTHING
-        return [ofEngine('custom', namespace, { name: method.slice(CUSTOM_CHANNEL.length), payload: data })]
-    }
-  }
-
-  /**
-   * Sends a `checkpoints` event right before its `values`, because clients pair them by position. `custom`
-   * events, the only events in between, are sent first.
-   */
-  function pair(events: readonly AgentEvent[]): readonly AgentEvent[] {
-    const event = events[0]
-    if (event?.method === 'checkpoints') {
-      const before = held
-      held = event
-      return before ? [before] : NOTHING
-    }
-    if (!held || !event || event.method === 'custom') return events
-    const before = held
-    held = undefined
-    return [before, ...events]
-  }
-
+  const state = newState()
+  const { messages } = state
   return {
-    translate: (event: EngineEvent) => pair(rewrite(event)),
+    translate: (event: EngineEvent) => pair(state, rewrite(state, event)),
     /** What the graph's own nodes wrote since its newest checkpoint. */
-    unsaved: () => ({ checkpointId, messages: written().filter(({ at }) => at.namespace.length <= 1) }),
+    unsaved: () => ({
+      checkpointId: state.checkpointId,
+      messages: messages.written().filter(({ at }) => at.namespace.length <= 1),
+    }),
     /** The events that end unfinished messages when the run is cancelled. */
-    cut: () => cut().map(({ at, data }) => messageEvent(at, data)),
-    rest: () => (held ? [held] : NOTHING),
+    cut: () => messages.cut().map(({ at, data }) => messageEvent(at, data)),
+    rest: () => (state.held ? [state.held] : NOTHING),
   }
+}
+
+function rewrite(state: TranslatorState, { method, params }: EngineEvent): readonly AgentEvent[] {
+  const { namespace, node } = params
+  const data = params.data as Fields
+  switch (method) {
+    case 'messages':
+      return messages(state, params, data)
+    case 'values':
+      return isRecord(data) && INTERRUPT in data
+        ? stop(state, namespace, data[INTERRUPT])
+        : [ofEngine(method, namespace, data)]
+    case 'updates':
+      return node === INTERRUPT
+        ? request(state, namespace, data.values)
+        : [ofEngine(method, namespace, data, node)]
+    case 'lifecycle':
+      return lifecycle(state, namespace, data)
+    case 'tasks':
+      return tasks(state, namespace, data)
+    case 'tools':
+      return isPause(data) ? NOTHING : [ofEngine(method, namespace, data)]
+    case 'checkpoints':
+      if (namespace.length === 0) {
+        state.checkpointId = data.id as string
+        state.messages.forgetWritten()
+      }
+      return [ofEngine(method, namespace, data)]
+    case 'custom':
+      return [ofEngine(method, namespace, data)]
+    case 'chunks':
+      return [{ method, namespace, data: data as unknown as EventData['chunks'] }]
+    default:
+      if (!method.startsWith(CUSTOM_CHANNEL)) return NOTHING
+      return [ofEngine('custom', namespace, { name: method.slice(CUSTOM_CHANNEL.length), payload: data })]
+  }
+}
+
+/** Requests each interrupt where it appears first: the engine repeats it in every enclosing namespace. */
+function request(
+  { requested }: TranslatorState,
+  namespace: readonly string[],
+  interrupts: unknown,
+): readonly AgentEvent[] {
+  if (!Array.isArray(interrupts)) return NOTHING
+  return (interrupts as readonly GraphInterrupt[])
+    .map(toPending)
+    .filter(({ id }) => !requested.has(id) && requested.add(id))
+    .map((interrupt) => inputRequested(namespace, interrupt))
+}
+
+/** The engine reports a waiting namespace as completed. For clients it is interrupted. */
+function lifecycle(
+  { atBreakpoint, paused }: TranslatorState,
+  namespace: readonly string[],
+  data: Fields,
+): readonly AgentEvent[] {
+  if (namespace.length === 0) return NOTHING
+  const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
+  return [ofEngine('lifecycle', namespace, waits ? { ...data, event: 'interrupted' } : data)]
+}
+
+function tasks(
+  { paused }: TranslatorState,
+  namespace: readonly string[],
+  data: Fields,
+): readonly AgentEvent[] {
+  if ('result' in data && Array.isArray(data.interrupts) && data.interrupts.length > 0) {
+    paused.add([...namespace, `${data.name}:${data.id}`].join('|'))
+  }
+  return [ofEngine('tasks', namespace, isHandoff(data.error) ? { ...data, error: null } : data)]
+}
+
+/** A graph that stops reports its interrupts. At a static breakpoint there are none. */
+function stop(
+  state: TranslatorState,
+  namespace: readonly string[],
+  interrupts: unknown,
+): readonly AgentEvent[] {
+  if (!Array.isArray(interrupts) || interrupts.length > 0) return request(state, namespace, interrupts)
+  state.atBreakpoint = true
+  return [{ method: 'lifecycle', namespace: [], data: { event: 'interrupted' } }]
+}
+
+/** The engine sends a `RemoveMessage` for all messages as if it were an empty answer. */
+function isRemoval({ removals }: TranslatorState, key: string, { event, id }: Fields): boolean {
+  if (event === 'message-start' && id === REMOVE_ALL) removals.add(key)
+  else return event === 'message-finish' && removals.delete(key)
+  return true
+}
+
+/** Converts an event of the `messages` channel. Raw `provider` events are not part of the protocol. */
+function messages(state: TranslatorState, at: Position, data: Fields): readonly AgentEvent[] {
+  const { namespace, node } = at
+  if (data.event === 'provider') return NOTHING
+  const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
+  if (isRemoval(state, key, data)) return NOTHING
+  const spelled = withBlock(data)
+  return (state.messages.normalize(key, spelled, at) ?? [spelled]).map((one) => messageEvent(at, one))
+}
+
+/**
+ * Sends a `checkpoints` event right before its `values`, because clients pair them by position. `custom`
+ * events, the only events in between, are sent first.
+ */
+function pair(state: TranslatorState, events: readonly AgentEvent[]): readonly AgentEvent[] {
+  const event = events[0]
+  if (event?.method === 'checkpoints') {
+    const before = state.held
+    state.held = event
+    return before ? [before] : NOTHING
+  }
+  const before = state.held
+  if (!before || !event || event.method === 'custom') return events
+  state.held = undefined
+  return [before, ...events]
 }
 
 /** An engine event whose data have the protocol's shape, as JSON. */

@@ -31,11 +31,7 @@ export async function* streamGraph(
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
   let failure: { readonly error: unknown } | undefined
-  const own = graph.config?.recursionLimit
-  const { maxRecursionLimit = Number.POSITIVE_INFINITY } = task
-  const recursionLimit =
-    task.config.recursionLimit && Math.min(task.config.recursionLimit, own ?? maxRecursionLimit)
-  const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
+  const { recursionLimit, effectiveLimit } = recursionLimits(graph, task)
   const isNewInput = start.kind === 'input' && (start.value ?? null) !== null
   const saver = hooked(task.checkpointer, [
     captureWriteErrors((error) => {
@@ -43,7 +39,7 @@ export async function* streamGraph(
       stop.abort(error)
     }),
     withoutRefusedAnswers,
-    delayFailure(limit),
+    delayFailure(effectiveLimit),
     isNewInput ? await answering(graph, task) : await continuing(task),
   ])
   const { graphStore } = task
@@ -59,13 +55,7 @@ export async function* streamGraph(
         ? (start.value ?? null)
         : await commandFor(start, graph, await resumeValue(graph, task, start))
     const options = runOptions(task, recursionLimit, stop.signal)
-    const { classic } = task
-    const stream = await outsideAnyRun(async () => {
-      if (!classic) return streamEventsV3(runnable, input, options)
-      // Loaded on demand for REST clients, because it reads the messages of every provider.
-      const { streamClassic } = await import('./classic/run-classic.ts')
-      return streamClassic(runnable, input, options, classic)
-    })
+    const stream = await outsideAnyRun(() => openStream(runnable, input, options, task))
     settled = stream.settled
     const { translate, rest, unsaved, cut } = createTranslator()
     task.onStop?.(async () => [
@@ -89,6 +79,23 @@ export async function* streamGraph(
       await settled()
     }
   }
+}
+
+/** The limit of a run that differs from the graph's, and the one that applies. */
+function recursionLimits(
+  { config }: Graph,
+  { config: { recursionLimit: asked }, maxRecursionLimit }: AgentTask,
+) {
+  const own = config?.recursionLimit
+  const recursionLimit = asked && Math.min(asked, own ?? maxRecursionLimit ?? Number.POSITIVE_INFINITY)
+  return { recursionLimit, effectiveLimit: recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT }
+}
+
+async function openStream(graph: Graph, input: unknown, options: RunOptions, { classic }: AgentTask) {
+  if (!classic) return streamEventsV3(graph, input, options)
+  // Loaded on demand for REST clients, because it reads the messages of every provider.
+  const { streamClassic } = await import('./classic/run-classic.ts')
+  return streamClassic(graph, input, options, classic)
 }
 
 type Resume = Extract<RunInput, { kind: 'resume' }>

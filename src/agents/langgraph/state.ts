@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../core/errors.ts'
 import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
 import { hooked } from '../../storage/checkpointer/hooks.ts'
-import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate, StepUpdate } from '../agent.ts'
+import type { Agent, HistoryOptions, StateAddress, StateSnapshot } from '../agent.ts'
 import { configOf, historyOf } from '../checkpoint-config.ts'
 import { AgentInputError, AgentRefusal } from '../errors.ts'
 import { commandFor } from './command.ts'
@@ -11,53 +11,19 @@ import { messageOf, toSnapshot, withoutAnswered } from './snapshot.ts'
 import { readUnknownGraph } from './unknown-graph.ts'
 
 /** Reads and writes the state of a graph, whose own `checkpointer` may be `false`. */
-export function stateOf(
+export const stateOf = (
   graph: Graph,
-): Required<Pick<Agent, 'getState' | 'getHistory' | 'updateState' | 'bulkUpdateState'>> {
-  const hasNoState = () => graph.checkpointer === false
-
-  async function getState(
-    at: StateAddress,
-    options: { readonly subgraphs?: boolean } = {},
-  ): Promise<StateSnapshot | undefined> {
-    if (hasNoState()) return undefined
-    const failures = new Set<unknown>()
-    const place = { ...at, checkpointer: hooked(at.checkpointer, [rememberFailures(failures)]) }
-    const target = await find(graph, place)
-    if (target) {
-      const subgraphs = options.subgraphs ?? false
-      try {
-        const snapshot = toSnapshot(await target.getState(ownConfig(target, place), { subgraphs }))
-        return snapshot && (await withoutAnswered(snapshot, at.checkpointer))
-      } catch (error) {
-        if (error instanceof AgentwireError || failures.has(error)) throw error
-        // LangGraph applies the pending input first, and throws if a reducer rejects it. The checkpoint can
-        // still be read.
-      }
-    }
-    const tuple = await at.checkpointer.getTuple(configOf(at))
-    return tuple && readUnknownGraph(tuple)
-  }
-
-  async function* getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
-    if (hasNoState()) return
-    const target = await find(graph, at)
-    yield* historyOf(at, options, (place, query) =>
-      target
-        ? map(target.getStateHistory(ownConfig(target, place), query), toSnapshot)
-        : map(at.checkpointer.list(configOf(place), query), readUnknownGraph),
-    )
-  }
-
-  const updateState = (at: StateAddress, { values, asNode }: StateUpdate) =>
-    write(at, async (target, place) => {
+): Required<Pick<Agent, 'getState' | 'getHistory' | 'updateState' | 'bulkUpdateState'>> => ({
+  getState: (at, options) => getState(graph, at, options?.subgraphs ?? false),
+  getHistory: (at, options = {}) => getHistory(graph, at, options),
+  updateState: (at, { values, asNode }) =>
+    write(graph, at, async (target, place) => {
       requireOwnNode(target, asNode)
       const node = asNode ?? (await defaultNode(target, place, values))
       return target.updateState(ownConfig(target, place), values, node)
-    })
-
-  const bulkUpdateState = (at: StateAddress, steps: readonly (readonly StepUpdate[])[]) =>
-    write(at, async (target, place) => {
+    }),
+  bulkUpdateState: (at, steps) =>
+    write(graph, at, async (target, place) => {
       for (const { asNode } of steps.flat()) requireOwnNode(target, asNode)
       const supersteps = steps.map(async (updates) => ({
         updates: await Promise.all(
@@ -68,29 +34,65 @@ export function stateOf(
         ),
       }))
       return target.bulkUpdateState(ownConfig(target, place), await Promise.all(supersteps))
-    })
+    }),
+})
 
-  async function write(
-    at: StateAddress,
-    update: (target: Graph, place: StateAddress) => Promise<CheckpointConfig>,
-  ) {
-    if (hasNoState()) throw new AgentInputError('This agent does not store state.')
-    const failures = new Set<unknown>()
-    const checkpointer = hooked(at.checkpointer, [rememberFailures(failures), withTurns()])
-    const place = { ...at, checkpointer }
-    const target = await find(graph, place)
-    if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)
+async function getState(
+  graph: Graph,
+  at: StateAddress,
+  subgraphs: boolean,
+): Promise<StateSnapshot | undefined> {
+  if (graph.checkpointer === false) return undefined
+  const failures = new Set<unknown>()
+  const place = { ...at, checkpointer: hooked(at.checkpointer, [rememberFailures(failures)]) }
+  const target = await find(graph, place)
+  if (target) {
     try {
-      const config = await update(target, place)
-      return { checkpointId: String(config.configurable?.checkpoint_id) }
+      const snapshot = toSnapshot(await target.getState(ownConfig(target, place), { subgraphs }))
+      return snapshot && (await withoutAnswered(snapshot, at.checkpointer))
     } catch (error) {
       if (error instanceof AgentwireError || failures.has(error)) throw error
-      const Refusal = isAboutValues(error) ? AgentInputError : AgentRefusal
-      throw new Refusal(messageOf(error), { cause: error })
+      // LangGraph applies the pending input first, and throws if a reducer rejects it. The checkpoint can
+      // still be read.
     }
   }
+  const tuple = await at.checkpointer.getTuple(configOf(at))
+  return tuple && readUnknownGraph(tuple)
+}
 
-  return { getState, getHistory, updateState, bulkUpdateState }
+async function* getHistory(
+  graph: Graph,
+  at: StateAddress,
+  options: HistoryOptions,
+): AsyncGenerator<StateSnapshot> {
+  if (graph.checkpointer === false) return
+  const target = await find(graph, at)
+  yield* historyOf(at, options, (place, query) =>
+    target
+      ? map(target.getStateHistory(ownConfig(target, place), query), toSnapshot)
+      : map(at.checkpointer.list(configOf(place), query), readUnknownGraph),
+  )
+}
+
+async function write(
+  graph: Graph,
+  at: StateAddress,
+  update: (target: Graph, place: StateAddress) => Promise<CheckpointConfig>,
+) {
+  if (graph.checkpointer === false) throw new AgentInputError('This agent does not store state.')
+  const failures = new Set<unknown>()
+  const checkpointer = hooked(at.checkpointer, [rememberFailures(failures), withTurns()])
+  const place = { ...at, checkpointer }
+  const target = await find(graph, place)
+  if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)
+  try {
+    const config = await update(target, place)
+    return { checkpointId: String(config.configurable?.checkpoint_id) }
+  } catch (error) {
+    if (error instanceof AgentwireError || failures.has(error)) throw error
+    const Refusal = isAboutValues(error) ? AgentInputError : AgentRefusal
+    throw new Refusal(messageOf(error), { cause: error })
+  }
 }
 
 /** LangGraph rejects unknown nodes, but accepts the names of properties that every object inherits. */

@@ -4,7 +4,6 @@ import { adapterProbe, type Echo } from './probe.ts'
 import type { SourceState } from './sources.ts'
 import type { AdapterCapability, AdapterTarget, StartOptions } from './target.ts'
 
-/** One check of an adapter, with the start options it needs. */
 export interface Check {
   readonly needs?: readonly (AdapterCapability | 'connect' | 'collect')[] | undefined
   readonly start?: StartOptions | undefined

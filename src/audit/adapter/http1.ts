@@ -23,8 +23,45 @@ export interface Head {
 const encoder = new TextEncoder()
 
 export function openHttp1(socket: RawSocket): Http1 {
-  const reader = socket.readable.getReader()
+  const bytes = bytesOf(socket.readable)
   const writer = socket.writable.getWriter()
+  return {
+    async send(...parts) {
+      for (const part of parts) await writer.write(typeof part === 'string' ? encoder.encode(part) : part)
+    },
+    async head() {
+      const [line = '', ...fields] = (await bytes.through('\r\n\r\n')).split('\r\n')
+      const headers = new Headers()
+      for (const field of fields) {
+        const colon = field.indexOf(':')
+        headers.append(field.slice(0, colon), field.slice(colon + 1).trim())
+      }
+      return { status: Number(line.split(' ')[1]), headers }
+    },
+    async body({ headers }) {
+      const decoder = new TextDecoder()
+      const length = headers.get('content-length')
+      if (length !== null) return decoder.decode(await bytes.exactly(Number(length)))
+      let text = ''
+      if (headers.get('transfer-encoding') !== 'chunked') return text
+      for (;;) {
+        const size = Number.parseInt(await bytes.through('\r\n'), 16)
+        text += decoder.decode(await bytes.exactly(size), { stream: true })
+        await bytes.through('\r\n')
+        if (size === 0) return text
+      }
+    },
+    // A reset also ends the connection.
+    closed: () => bytes.drain().catch(ended),
+    async cut() {
+      await socket.close()
+    },
+  }
+}
+
+/** What a connection receives, as it is asked for. */
+function bytesOf(readable: RawSocket['readable']) {
+  const reader = readable.getReader()
   let buffered = new Uint8Array()
 
   async function fill(): Promise<boolean> {
@@ -41,58 +78,29 @@ export function openHttp1(socket: RawSocket): Http1 {
     buffered = buffered.subarray(length)
     return taken
   }
-  async function through(end: string): Promise<string> {
-    for (;;) {
-      // Latin-1: one character for each byte.
-      const at = new TextDecoder('latin1').decode(buffered).indexOf(end)
-      if (at >= 0) return new TextDecoder('latin1').decode(take(at + end.length)).slice(0, -end.length)
-      if (!(await fill())) throw new AuditError('a response', 'more bytes', 'the end of the connection')
-    }
-  }
-  async function exactly(length: number): Promise<Uint8Array> {
-    while (buffered.byteLength < length) {
-      if (!(await fill())) throw new AuditError('a response body', `${length} bytes`, buffered.byteLength)
-    }
-    return take(length)
-  }
-
   return {
-    async send(...parts) {
-      for (const part of parts) await writer.write(typeof part === 'string' ? encoder.encode(part) : part)
-    },
-    async head() {
-      const [line = '', ...fields] = (await through('\r\n\r\n')).split('\r\n')
-      const headers = new Headers()
-      for (const field of fields) {
-        const colon = field.indexOf(':')
-        headers.append(field.slice(0, colon), field.slice(colon + 1).trim())
-      }
-      return { status: Number(line.split(' ')[1]), headers }
-    },
-    async body({ headers }) {
-      const decoder = new TextDecoder()
-      const length = headers.get('content-length')
-      if (length !== null) return decoder.decode(await exactly(Number(length)))
-      let text = ''
-      if (headers.get('transfer-encoding') !== 'chunked') return text
+    /** The text before `end`, which is taken too. */
+    async through(end: string): Promise<string> {
       for (;;) {
-        const size = Number.parseInt(await through('\r\n'), 16)
-        text += decoder.decode(await exactly(size), { stream: true })
-        await through('\r\n')
-        if (size === 0) return text
+        // Latin-1: one character for each byte.
+        const at = new TextDecoder('latin1').decode(buffered).indexOf(end)
+        if (at >= 0) return new TextDecoder('latin1').decode(take(at + end.length)).slice(0, -end.length)
+        if (!(await fill())) throw new AuditError('a response', 'more bytes', 'the end of the connection')
       }
     },
-    async closed() {
-      // A reset also ends the connection.
-      while (await fill().catch(ended)) buffered = new Uint8Array()
+    async exactly(length: number): Promise<Uint8Array> {
+      while (buffered.byteLength < length) {
+        if (!(await fill())) throw new AuditError('a response body', `${length} bytes`, buffered.byteLength)
+      }
+      return take(length)
     },
-    async cut() {
-      await socket.close()
+    /** Discards everything until the end. */
+    async drain(): Promise<void> {
+      while (await fill()) buffered = new Uint8Array()
     },
   }
 }
 
-function ended(error: unknown): false {
+function ended(error: unknown): void {
   if (error instanceof AuditError) throw error
-  return false
 }

@@ -71,58 +71,62 @@ function createSource(open: Set<() => void>): Source {
   const gate = new Promise<void>((resolve) => {
     pass = resolve
   })
-
-  function stream(plan: StreamPlan): ReadableStream<Uint8Array> {
-    const gated = [...(plan.gated ?? [])]
-    let left = plan.bytes ?? 0
-    let end = () => {}
-    state.opened++
-    return new ReadableStream<Uint8Array>(
-      {
-        start(controller) {
-          end = () => {
-            if (!open.delete(end)) return
-            state.ended++
-            controller.close()
-          }
-          open.add(end)
-          if (plan.opening !== undefined) controller.enqueue(encoder.encode(plan.opening))
-        },
-        async pull(controller) {
-          state.pulls++
-          if (plan.broken !== undefined) {
-            open.delete(end)
-            state.ended++
-            throw new Error(plan.broken)
-          }
-          if (plan.endless) return controller.enqueue(new Uint8Array(CHUNK_BYTES))
-          if (plan.bytes !== undefined) {
-            controller.enqueue(new Uint8Array(Math.min(left, CHUNK_BYTES)))
-            left -= CHUNK_BYTES
-            if (left <= 0) end()
-          }
-          if (!plan.gated) return
-          await gate
-          const next = gated.shift()
-          if (!open.has(end)) return
-          if (next === undefined) end()
-          else controller.enqueue(encoder.encode(next))
-        },
-        cancel() {
-          if (open.delete(end)) state.cancelled++
-        },
-      },
-      { highWaterMark: 0 },
-    )
-  }
-
   return {
     state,
     gate,
-    stream,
+    stream: (plan) => streamOf(plan, state, gate, open),
     release() {
       pass()
       return state
     },
   }
+}
+
+function streamOf(
+  plan: StreamPlan,
+  state: SourceState,
+  gate: Promise<void>,
+  open: Set<() => void>,
+): ReadableStream<Uint8Array> {
+  const gated = [...(plan.gated ?? [])]
+  let left = plan.bytes ?? 0
+  let end = () => {}
+  state.opened++
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        end = () => {
+          if (!open.delete(end)) return
+          state.ended++
+          controller.close()
+        }
+        open.add(end)
+        if (plan.opening !== undefined) controller.enqueue(encoder.encode(plan.opening))
+      },
+      async pull(controller) {
+        state.pulls++
+        if (plan.broken !== undefined) {
+          open.delete(end)
+          state.ended++
+          throw new Error(plan.broken)
+        }
+        if (plan.endless) return controller.enqueue(new Uint8Array(CHUNK_BYTES))
+        if (plan.bytes !== undefined) {
+          controller.enqueue(new Uint8Array(Math.min(left, CHUNK_BYTES)))
+          left -= CHUNK_BYTES
+          if (left <= 0) end()
+        }
+        if (!plan.gated) return
+        await gate
+        const next = gated.shift()
+        if (!open.has(end)) return
+        if (next === undefined) end()
+        else controller.enqueue(encoder.encode(next))
+      },
+      cancel() {
+        if (open.delete(end)) state.cancelled++
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,6 +1,5 @@
 import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { type Checks, type Rule, rulesOf } from '../rules.ts'
-import { refused, same } from '../store/claims.ts'
+import { type Checks, type Rule, refused, rulesOf, same } from '../check.ts'
 import { at, type CheckpointerContext, type Draft, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 type Shortening = Checkpointer & Required<Pick<Checkpointer, 'keepLatest'>>

@@ -13,7 +13,6 @@ import type { Op, Store } from '../../storage/store/store.ts'
 export interface CheckpointerContext {
   readonly checkpointer: Checkpointer
   readonly threadId: string
-  /** Puts a checkpoint of the thread. */
   put(number: number, draft?: Omit<Draft, 'threadId'>): Promise<CheckpointConfig>
   /** The channel values at a checkpoint of the thread. Default: the newest. */
   valuesOf(number?: number): ReturnType<typeof valuesAt>
@@ -32,7 +31,6 @@ export interface CheckpointerContext {
 export interface Draft {
   readonly threadId: string
   readonly namespace?: string
-  /** The number of the parent checkpoint. */
   readonly parent?: number | undefined
   readonly values?: Record<string, unknown>
   readonly versions?: Record<string, ChannelVersion>

@@ -4,8 +4,7 @@ import type {
   CheckpointListOptions,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { type Checks, rulesOf } from '../rules.ts'
-import { same } from '../store/claims.ts'
+import { type Checks, rulesOf, same } from '../check.ts'
 import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 const NAMES = {
@@ -142,7 +141,6 @@ const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
 
 export const threadRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 
-/** The numbers of the checkpoints in a list. */
 const numbersOf =
   (saver: Checkpointer) =>
   async (config: CheckpointConfig, options?: CheckpointListOptions): Promise<number[]> =>

@@ -1,5 +1,4 @@
-import { type Checks, rulesOf } from '../rules.ts'
-import { claim, outcome, same } from '../store/claims.ts'
+import { type Checks, claim, outcome, rulesOf, same } from '../check.ts'
 import { at, type CheckpointerContext, idOf, putDraft } from './rule.ts'
 
 const ODD_IDS = [

@@ -1,6 +1,5 @@
 import type { GraphStoreItem } from '../../storage/graph-store/index.ts'
-import { equal, hold, rejection } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, equal, hold, rejection, rulesOf } from '../check.ts'
 import { bare, type GraphStoreContext, keysOf, moment, sortedKeys } from './rule.ts'
 
 const VALUE = { text: 'ä € 😀 \u2028', list: [1, null, { deep: [true] }], empty: {}, number: -0.5 }

@@ -3,8 +3,7 @@ import type {
   GraphStoreNamespaceOptions,
   GraphStoreSearchItem,
 } from '../../storage/graph-store/index.ts'
-import { equal, hold } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
+import { type Checks, equal, hold, rulesOf } from '../check.ts'
 import { type GraphStoreContext, keysOf, sortedKeys } from './rule.ts'
 
 const PEOPLE = {
@@ -98,7 +97,6 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
 
 export const searchRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 
-/** The score of the item with this key. */
 const scoreOf = (items: readonly GraphStoreSearchItem[], key: string): number =>
   items.find((item) => item.key === key)?.score ?? Number.NaN
 

@@ -49,38 +49,7 @@ export interface Answer {
 }
 
 /** One thread, used through plain requests without a client library. */
-export interface AuditThread {
-  readonly id: string
-  /** The params of `run.start`. */
-  readonly runParams: Readonly<Record<string, unknown>>
-  request(method: string, path: string, sent?: Sent): Promise<Answer>
-  /** Sends a command, and checks the fields that every response needs. */
-  command(method: string, params?: unknown): Promise<unknown>
-  /** The result of a command that must succeed. */
-  ok(method: string, params?: unknown): Promise<unknown>
-  /** Checks that a command is rejected with one of these codes. */
-  refused(codes: readonly string[], method: string, params?: unknown): Promise<void>
-  /** Starts a run and returns its id. */
-  start(params?: Readonly<Record<string, unknown>>): Promise<string>
-  /** Starts a run, then opens a stream and returns it. */
-  begin(params?: Readonly<Record<string, unknown>>): Promise<AuditStream>
-  /** A stream of the thread's events. Default filter: every channel. */
-  stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
-  /** A web socket of the thread. The headers in `more` replace `headers` of the options. */
-  socket(more?: StreamOptions): Promise<AuditSocket>
-  /** Runs the agent `times` times in sequence. Returns the stream with all events, and the run ids. */
-  run(times?: number): Promise<Transcript>
-  /** The state over REST, which must exist. */
-  state(path?: string): Promise<unknown>
-  /** The state once no run is active on the thread. */
-  idle(): Promise<unknown>
-  /** Calls `run`, and returns the resulting state too. */
-  finish(times?: number): Promise<Transcript & { readonly state: unknown }>
-  /** The events that a new subscriber receives until `runs` runs have ended. Default: one. */
-  replay(runs?: number): Promise<readonly WireEvent[]>
-  /** The response status of a request. */
-  status(method: string, path: string, sent?: Sent): Promise<number>
-}
+export type AuditThread = ReturnType<typeof threadOf>
 
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -108,7 +77,7 @@ export function openAuditContext(options: AuditContextOptions): {
   readonly audit: AuditContext
   clear(): Promise<void>
 } {
-  const { assistantId, input, signal } = options
+  const { assistantId, input, signal, streamPath } = options
   const base = options.baseUrl.replace(/(?<!\/)\/+$/, '')
   const made = new Set<string>()
   const open = new Set<AbortController>()
@@ -117,48 +86,16 @@ export function openAuditContext(options: AuditContextOptions): {
     for (const leave of open) leave.abort()
   }
   signal.addEventListener('abort', closeAll, { once: true })
-
-  async function send(
-    method: string,
-    path: string,
-    { body, headers }: Sent,
-    within: AbortSignal,
-  ): Promise<Response> {
-    const type = body !== undefined && { 'content-type': 'application/json' }
-    const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const init = { method, headers: { ...type, ...options.headers, ...headers }, signal: within }
-    try {
-      return await options.fetch(base + path, body === undefined ? init : { ...init, body: text })
-    } catch (error) {
-      if (!within.aborted) throw error
-      throw new AuditError(`${method} ${path}`, 'an answer in time', 'none', { cause: error })
-    }
+  const leaveOf = (): AbortController => {
+    signal.throwIfAborted()
+    const leave = new AbortController()
+    open.add(leave)
+    return leave
   }
-
+  const send = (method: string, path: string, sent: Sent, within: AbortSignal): Promise<Response> =>
+    sendTo({ ...options, base }, method, path, sent, within)
   const request: AuditContext['request'] = async (method, path, sent = {}) =>
     answerOf(await send(method, path, sent, signal))
-
-  async function stream(
-    path: string,
-    body: unknown,
-    headers: StreamOptions['headers'],
-  ): Promise<AuditStream> {
-    signal.throwIfAborted()
-    const leave = new AbortController()
-    open.add(leave)
-    const sent = { body, headers: { accept: 'text/event-stream', ...headers } }
-    const response = await send('POST', path, sent, leave.signal)
-    isStream(response)
-    return readStream(response, leave)
-  }
-
-  function socket(path: string, headers: StreamOptions['headers']): Promise<AuditSocket> {
-    signal.throwIfAborted()
-    const leave = new AbortController()
-    open.add(leave)
-    const url = base.replace(/^http/, 'ws') + path
-    return openSocket(options.webSocketFactory!, url, headers ?? options.headers, leave)
-  }
 
   function thread(agent = assistantId, id: string = crypto.randomUUID()): AuditThread {
     const path = `/threads/${encodeURIComponent(id)}`
@@ -169,8 +106,18 @@ export function openAuditContext(options: AuditContextOptions): {
       input,
       signal,
       request: (method, below, sent) => request(method, path + below, sent),
-      open: (body, more) => stream(path + (more.path ?? options.streamPath), body, more.headers),
-      socket: (more = {}) => socket(path + (more.path ?? options.streamPath), more.headers),
+      async open(body, more) {
+        const leave = leaveOf()
+        const sent = { body, headers: { accept: 'text/event-stream', ...more.headers } }
+        const response = await send('POST', path + (more.path ?? streamPath), sent, leave.signal)
+        isStream(response)
+        return readStream(response, leave)
+      },
+      openSocket: async (more) => {
+        const leave = leaveOf()
+        const url = base.replace(/^http/, 'ws') + path + (more.path ?? streamPath)
+        return openSocket(options.webSocketFactory!, url, more.headers ?? options.headers, leave)
+      },
     })
   }
 
@@ -187,55 +134,48 @@ export function openAuditContext(options: AuditContextOptions): {
   return { audit: { ...options, thread, request }, clear }
 }
 
-interface ThreadOptions
-  extends Pick<AuditContext, 'input' | 'signal' | 'request'>,
-    Pick<AuditThread, 'socket'> {
+async function sendTo(
+  server: Pick<AuditContextOptions, 'headers' | 'fetch'> & { readonly base: string },
+  method: string,
+  path: string,
+  { body, headers }: Sent,
+  within: AbortSignal,
+): Promise<Response> {
+  const type = body !== undefined && { 'content-type': 'application/json' }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const init = { method, headers: { ...type, ...server.headers, ...headers }, signal: within }
+  try {
+    return await server.fetch(server.base + path, body === undefined ? init : { ...init, body: text })
+  } catch (error) {
+    if (!within.aborted) throw error
+    throw new AuditError(`${method} ${path}`, 'an answer in time', 'none', { cause: error })
+  }
+}
+
+interface ThreadOptions extends Pick<AuditContext, 'input' | 'signal' | 'request'> {
   readonly id: string
   readonly assistantId: string | undefined
   readonly open: (filter: unknown, more: StreamOptions) => Promise<AuditStream>
+  readonly openSocket: (more: StreamOptions) => Promise<AuditSocket>
 }
 
-function threadOf({ id, assistantId, input, signal, request, open, socket }: ThreadOptions): AuditThread {
-  let commands = 0
-  const runParams = { assistant_id: assistantId, input: input('Hello') }
+type Params = Readonly<Record<string, unknown>>
 
-  async function command(method: string, given: unknown = {}): Promise<unknown> {
-    const commandId = ++commands
-    const params = method === 'run.start' ? { ...runParams, ...(given as object) } : given
-    const { status, body } = await request('POST', '/commands', { body: { id: commandId, method, params } })
-    equal(`the status of ${method}`, status, 200)
-    equal(`the id in the answer to ${method}`, at(body, 'id'), commandId)
-    const type = at(body, 'type')
-    const isAnswer = type === 'success' || type === 'error'
-    hold(`the type of the answer to ${method}`, isAnswer, 'success or error', body)
-    const isTold = type === 'success' || (isText(at(body, 'error')) && isText(at(body, 'message')))
-    hold(`the error of ${method}`, isTold, 'error and message', body)
-    return body
-  }
+function threadOf({ id, assistantId, input, signal, request, open, openSocket }: ThreadOptions) {
+  const runParams: Params = { assistant_id: assistantId, input: input('Hello') }
+  const command = commandsOf(request, runParams)
+  const ok = async (method: string, params?: unknown): Promise<unknown> =>
+    resultOf(method, await command(method, params))
 
-  async function ok(method: string, params?: unknown): Promise<unknown> {
-    return resultOf(method, await command(method, params))
-  }
-
-  const start: AuditThread['start'] = async (params = {}) => {
+  async function start(params: Params = {}): Promise<string> {
     const result = await ok('run.start', params)
     const runId = at(result, 'run_id')
     hold('the result of run.start', isText(runId) && runId !== '', 'a run_id', result)
     return runId as string
   }
 
-  const stream: AuditThread['stream'] = (filter = {}, more = {}) => open({ channels: ALL, ...filter }, more)
-
-  const begin: AuditThread['begin'] = async (params) => {
-    await start(params)
-    return stream()
-  }
-
-  async function state(path = '/state'): Promise<unknown> {
-    const { status, body } = await request('GET', path)
-    equal(`the status of GET ${path}`, status, 200)
-    return body
-  }
+  const stream = (filter: Params = {}, more: StreamOptions = {}): Promise<AuditStream> =>
+    open({ channels: ALL, ...filter }, more)
 
   async function run(times = 1): Promise<Transcript> {
     const runIds = [await start()]
@@ -248,35 +188,75 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
     }
   }
 
-  async function idle(): Promise<unknown> {
-    for (;;) {
-      const seen = await state()
-      if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
-    }
-  }
+  const state = (path?: string): Promise<unknown> => stateOf(request, path)
+  const idle = (): Promise<unknown> => untilIdle(state, signal)
 
   return {
     id,
     runParams,
     request,
-    status: async (...sent) => (await request(...sent)).status,
+    status: async (...sent: Parameters<typeof request>): Promise<number> => (await request(...sent)).status,
+    /** Sends a command, and checks the fields that every response needs. */
     command,
+    /** The result of a command that must succeed. */
     ok,
+    /** Runs the agent `times` times in sequence. Returns the stream with all events, and the run ids. */
     run,
+    /** The state over REST, which must exist. */
     state,
+    /** The state once no run is active on the thread. */
     idle,
-    finish: async (times) => ({ ...(await run(times)), state: await idle() }),
-    replay: async (runs) => (await stream()).untilEnd(runs),
-    async refused(codes, method, params) {
+    /** Calls `run`, and returns the resulting state too. */
+    finish: async (times?: number) => ({ ...(await run(times)), state: await idle() }),
+    /** The events that a new subscriber receives until `runs` runs have ended. Default: one. */
+    replay: async (runs?: number) => (await stream()).untilEnd(runs),
+    /** Checks that a command is rejected with one of these codes. */
+    async refused(codes: readonly string[], method: string, params?: unknown): Promise<void> {
       const answer = await command(method, params)
       hold(`the answer to ${method}`, codes.includes(String(at(answer, 'error'))), codes.join(' or '), answer)
     },
     start,
-    begin,
+    /** Starts a run, then opens a stream and returns it. */
+    async begin(params?: Params): Promise<AuditStream> {
+      await start(params)
+      return stream()
+    },
+    /** A stream of the thread's events. Default filter: every channel. */
     stream,
-    socket,
+    /** A web socket of the thread. The headers in `more` replace `headers` of the options. */
+    socket: (more: StreamOptions = {}): Promise<AuditSocket> => openSocket(more),
+  }
+}
+
+function commandsOf(request: AuditContext['request'], runParams: Params) {
+  let commands = 0
+  return async (method: string, given: unknown = {}): Promise<unknown> => {
+    const id = ++commands
+    const params = method === 'run.start' ? { ...runParams, ...(given as object) } : given
+    const { status, body } = await request('POST', '/commands', { body: { id, method, params } })
+    equal(`the status of ${method}`, status, 200)
+    equal(`the id in the answer to ${method}`, at(body, 'id'), id)
+    const type = at(body, 'type')
+    const isAnswer = type === 'success' || type === 'error'
+    hold(`the type of the answer to ${method}`, isAnswer, 'success or error', body)
+    const isTold = type === 'success' || (isText(at(body, 'error')) && isText(at(body, 'message')))
+    hold(`the error of ${method}`, isTold, 'error and message', body)
+    return body
+  }
+}
+
+async function stateOf(request: AuditContext['request'], path = '/state'): Promise<unknown> {
+  const { status, body } = await request('GET', path)
+  equal(`the status of GET ${path}`, status, 200)
+  return body
+}
+
+async function untilIdle(state: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  for (;;) {
+    const seen = await state()
+    if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
   }
 }
 

@@ -44,7 +44,6 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return found
 }
 
-/** The value if it is a list, otherwise an empty list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 export function readEvent(sent: unknown): WireEvent | undefined {
@@ -88,7 +87,6 @@ export const messagesOf = (values: unknown): readonly unknown[] => listOf(at(val
 export const messageIds = (values: unknown): unknown[] =>
   messagesOf(values).map((message) => at(message, 'id'))
 
-/** The id of the checkpoint of a state. */
 export const checkpointOf = (state: unknown): unknown => at(state, 'checkpoint', 'checkpoint_id')
 
 export const idsOf = (events: readonly WireEvent[]): string[] => events.map(({ event_id }) => event_id)

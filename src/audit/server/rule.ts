@@ -1,4 +1,8 @@
+import type * as z from 'zod/mini'
+import { equal, hold } from '../check.ts'
 import type { AuditContext, AuditedAgents } from './context.ts'
+import { idsOf, sentOf, type WireEvent } from './events.ts'
+import type { Reader } from './stream.ts'
 
 /**
  * As in RFC 2119. MUST: the published protocol requires it, or its published clients break without it.
@@ -10,7 +14,7 @@ export type AuditLevel = 'MUST' | 'SHOULD'
 export type Need = keyof AuditedAgents | 'webSocketFactory' | 'headers'
 
 /** One requirement of a protocol server. */
-export interface Requirement {
+interface Requirement {
   readonly level: AuditLevel
   readonly name: string
   readonly source: string
@@ -70,7 +74,6 @@ export const PYTHON_CLIENT = `${REPOSITORIES}/langgraph/tree/main/libs/sdk-py/la
 /** The JavaScript client for threads, their state and their history. */
 export const THREAD_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/threads`
 
-/** The JavaScript client for runs. */
 export const RUN_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/runs`
 
 /** The React hooks, which need what these rules require. */
@@ -78,3 +81,70 @@ export const REACT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk-react/src`
 
 /** LangChain's example applications of the protocol. */
 export const EXAMPLES = `${REPOSITORIES}/deployment-cookbook/tree/main/js-next`
+
+/** Checks that a request was accepted. */
+export const accepted = (what: string, status: number): void =>
+  hold(`the status of ${what}`, status >= 200 && status < 300, '2xx', status)
+
+/** Checks that no event is repeated. */
+export function unrepeated(events: readonly WireEvent[]): void {
+  const ids = idsOf(events)
+  const repeated = ids.filter((id, index) => ids.indexOf(id) !== index)
+  equal('the repeated ids', repeated, [])
+}
+
+/** Checks that two subscribers receive the same events until `runs` runs have ended. */
+export async function agree(
+  readers: readonly [Reader, Reader],
+  runs = 1,
+  what: (events: readonly WireEvent[]) => unknown = sentOf,
+): Promise<void> {
+  const [first, second] = await Promise.all(readers.map((reader) => reader.untilEnd(runs)))
+  equal('the events of the second reader', what(second!), what(first!))
+}
+
+/** Resumes after each of three events with `open`, and checks that exactly the later events arrive. */
+export async function resumes(
+  events: readonly WireEvent[],
+  open: (after: WireEvent) => Promise<Reader & { close(): unknown }>,
+): Promise<void> {
+  for (const index of new Set([0, events.length >> 1, events.length - 2])) {
+    const after = events[index]!
+    const later = events.slice(index + 1)
+    const what = `the events after ${after.event_id}, number ${after.seq}`
+    const reader = await open(after)
+    const seen = await reader.until(what, (some) => some.length >= later.length)
+    equal(what, sentOf(seen), sentOf(later))
+    await reader.close()
+  }
+}
+
+/** Checks that a text occurs in a value, or that it does not. */
+export const mentions = (what: string, value: unknown, text: string, isThere = true): void =>
+  hold(what, JSON.stringify(value).includes(text) === isThere, `${isThere ? '' : 'no '}${text}`, value)
+
+/** Loads Zod with the first value that is checked. */
+const schemas = () => import('./wire.ts')
+
+export type ShapedMethod = keyof Awaited<ReturnType<typeof schemas>>['data']
+
+function fits(what: string, schema: z.ZodMiniType, value: unknown): void {
+  const issue = schema.safeParse(value).error?.issues[0]
+  if (!issue) return
+  const keys = issue.path.filter((key) => typeof key === 'string').toReversed()
+  hold(what, false, [issue.message, ...keys].join(' in '), value)
+}
+
+/** Checks the fields that every event needs. */
+export const isEnvelope = async (sent: unknown): Promise<void> =>
+  fits('an event', (await schemas()).event, sent)
+
+export const isData = async (method: ShapedMethod, data: unknown): Promise<void> =>
+  fits(`the data of a ${method} event`, (await schemas()).data[method], data)
+
+/** Checks a state of a thread. */
+export const isState = async (value: unknown): Promise<void> =>
+  fits('a state', (await schemas()).state, value)
+
+export const isFlatMessage = async (value: unknown): Promise<void> =>
+  fits('a message of the state', (await schemas()).message, value)

@@ -1,6 +1,6 @@
 import { AuditError, equal } from '../check.ts'
 import { ALL, at, readEvent, resultOf } from './events.ts'
-import { createIntake, type Reader } from './intake.ts'
+import { createIntake } from './stream.ts'
 
 /** The part of a web socket that the audits use. Browsers, Node 22 or newer, and `ws` provide it. */
 export interface AuditedSocket {
@@ -27,22 +27,7 @@ export type WebSocketFactory = (
 ) => AuditedSocket
 
 /** An open web socket that receives all messages. */
-export interface AuditSocket extends Reader {
-  /** All received messages, responses and events, in order. */
-  readonly messages: readonly unknown[]
-  /** Sends a value as JSON. A string is sent unchanged. */
-  send(message: unknown): void
-  /** The response to a command. */
-  command(method: string, params?: unknown): Promise<unknown>
-  /** The result of a command that must succeed. */
-  ok(method: string, params?: unknown): Promise<unknown>
-  /** Opens a subscription and returns its id. Default filter: every channel. */
-  subscribe(filter?: Readonly<Record<string, unknown>>): Promise<string>
-  /** The next message that is not an event, after `after` events. */
-  answer(after: number): Promise<unknown>
-  /** Resolves when the socket has closed. */
-  close(): Promise<void>
-}
+export type AuditSocket = Awaited<ReturnType<typeof openSocket>>
 
 /** Opens a socket until `leave` is aborted. Rejects if the handshake fails. */
 export async function openSocket(
@@ -50,14 +35,62 @@ export async function openSocket(
   url: string,
   headers: Readonly<Record<string, string>>,
   leave: AbortController,
-): Promise<AuditSocket> {
+) {
   const intake = createIntake('socket')
-  const { look, over, wait } = intake
+  const { wait } = intake
+  const socket = factory(url, { headers })
+  const { messages, answers, closed } = await received(socket, url, intake, leave)
+  let commands = 0
+  /** Sends a value as JSON. A string is sent unchanged. */
+  const send = (message: unknown): void =>
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+
+  async function command(method: string, params: unknown = {}): Promise<unknown> {
+    const id = ++commands
+    send({ id, method, params })
+    return wait(`an answer to ${method}`, () => answers.find((answer) => at(answer, 'id') === id))
+  }
+
+  const ok = async (method: string, params?: unknown): Promise<unknown> =>
+    resultOf(method, await command(method, params))
+
+  return {
+    ...intake,
+    /** All received messages, responses and events, in order. */
+    messages,
+    send,
+    /** The response to a command. */
+    command,
+    /** The result of a command that must succeed. */
+    ok,
+    /** Opens a subscription and returns its id. Default filter: every channel. */
+    async subscribe(filter: Readonly<Record<string, unknown>> = {}): Promise<string> {
+      const result = await ok('subscription.subscribe', { channels: ALL, ...filter })
+      const id = at(result, 'subscription_id')
+      equal('the type of subscription_id', typeof id, 'string')
+      return id as string
+    },
+    /** The next message that is not an event, after `after` events. */
+    answer: (after: number): Promise<unknown> => wait('an answer', () => answers[after]),
+    /** Resolves when the socket has closed. */
+    close(): Promise<void> {
+      socket.close()
+      return closed
+    },
+  }
+}
+
+/** Waits until a socket is open. The messages and answers grow as it receives them. */
+async function received(
+  socket: AuditedSocket,
+  url: string,
+  { events, look, over, wait }: ReturnType<typeof createIntake>,
+  leave: AbortController,
+) {
   const messages: unknown[] = []
   const answers: unknown[] = []
   let isOpen = false
   let why: string | undefined
-  const socket = factory(url, { headers })
   socket.addEventListener('open', () => {
     isOpen = true
     look()
@@ -76,7 +109,7 @@ export async function openSocket(
     const message = parsed(data)
     const event = at(message, 'type') === 'event' ? readEvent(message) : undefined
     messages.push(message)
-    if (event) intake.events.push(event)
+    if (event) events.push(event)
     else answers.push(message)
     look()
   })
@@ -91,39 +124,7 @@ export async function openSocket(
       ? error
       : new AuditError(`the web socket ${url}`, 'it to open', why, { cause: error })
   }
-
-  let commands = 0
-  const send = (message: unknown) =>
-    socket.send(typeof message === 'string' ? message : JSON.stringify(message))
-
-  async function command(method: string, params: unknown = {}): Promise<unknown> {
-    const id = ++commands
-    send({ id, method, params })
-    return wait(`an answer to ${method}`, () => answers.find((answer) => at(answer, 'id') === id))
-  }
-
-  async function ok(method: string, params?: unknown): Promise<unknown> {
-    return resultOf(method, await command(method, params))
-  }
-
-  return {
-    ...intake,
-    messages,
-    send,
-    command,
-    ok,
-    async subscribe(filter = {}) {
-      const result = await ok('subscription.subscribe', { channels: ALL, ...filter })
-      const id = at(result, 'subscription_id')
-      equal('the type of subscription_id', typeof id, 'string')
-      return id as string
-    },
-    answer: (after) => wait('an answer', () => answers[after]),
-    close() {
-      socket.close()
-      return closed
-    },
-  }
+  return { messages, answers, closed }
 }
 
 /** The parsed JSON of a message. Other data is kept as it is, and matches no rule. */

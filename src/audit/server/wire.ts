@@ -44,7 +44,6 @@ const DELTAS = new Map<string, z.ZodMiniType>([
 // A block that is both delta and content is the older form of a delta. The protocol may add kinds of deltas.
 const delta = block.check(refined(({ type }) => DELTAS.get(type)))
 
-/** The fields of every event. */
 export const event = fields({
   type: oneOf('event'),
   event_id: z.string('a text that is not empty').check(z.minLength(1, 'a text that is not empty')),

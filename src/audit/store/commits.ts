@@ -1,6 +1,5 @@
 import type { Guard, Op } from '../../storage/store/store.ts'
-import { type Checks, rulesOf } from '../rules.ts'
-import { outcome, refused, same } from './claims.ts'
+import { type Checks, outcome, refused, rulesOf, same } from '../check.ts'
 import {
   append,
   clear,

@@ -1,6 +1,5 @@
 import type { Json, Op, Store } from '../../storage/store/store.ts'
-import { type Checks, rulesOf } from '../rules.ts'
-import { claim, outcome, refused, same } from './claims.ts'
+import { type Checks, claim, outcome, refused, rulesOf, same } from '../check.ts'
 import { append, clear, isAbsent, isAt, LONG, put, remove, SHORT, type StoreContext } from './rule.ts'
 
 const ODD_IDS = [

@@ -1,6 +1,5 @@
 import type { Store } from '../../storage/store/store.ts'
-import { type Checks, rulesOf } from '../rules.ts'
-import { claim, refused, same } from './claims.ts'
+import { type Checks, claim, refused, rulesOf, same } from '../check.ts'
 import {
   append,
   clear,

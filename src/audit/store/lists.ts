@@ -1,7 +1,5 @@
 import type { ListQuery } from '../../storage/store/store.ts'
-import { rejection } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
-import { same } from './claims.ts'
+import { type Checks, rejection, rulesOf, same } from '../check.ts'
 import { clear, isAbsent, listAll, pathOf, put, remove, SHORT, type StoreContext } from './rule.ts'
 
 const NAMES = {

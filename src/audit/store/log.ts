@@ -1,5 +1,4 @@
-import { type Checks, rulesOf } from '../rules.ts'
-import { claim, refused, same } from './claims.ts'
+import { type Checks, claim, refused, rulesOf, same } from '../check.ts'
 import {
   append,
   clear,

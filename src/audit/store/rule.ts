@@ -8,7 +8,7 @@ import type {
   Op,
   Store,
 } from '../../storage/store/store.ts'
-import { claim } from './claims.ts'
+import { claim } from '../check.ts'
 
 /** The context of a rule: a store that may contain other data, and unused names. */
 export interface StoreContext {
@@ -16,7 +16,6 @@ export interface StoreContext {
   readonly partition: string
   /** An unused name for a partition or a collection. */
   unique(): string
-  /** Commits to the partition. */
   commit(...ops: readonly Op[]): Promise<Committed>
   /** Commits to the partition under guards. */
   commitIf(guards: readonly Guard[], ...ops: readonly Op[]): Promise<Committed>
@@ -103,7 +102,6 @@ export async function readAll(
   }
 }
 
-/** The partition and id of a document. */
 export const pathOf = ({ partition, id }: Pick<Doc, 'partition' | 'id'>): string => `${partition} ${id}`
 
 /** The documents of a list, page by page, until there are more than `most`. */

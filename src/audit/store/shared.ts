@@ -1,7 +1,5 @@
 import type { PartitionChange } from '../../storage/store/store.ts'
-import { eventually } from '../check.ts'
-import { type Checks, rulesOf } from '../rules.ts'
-import { claim, outcome, refused, same } from './claims.ts'
+import { type Checks, claim, eventually, outcome, refused, rulesOf, same } from '../check.ts'
 import { append, fence, free, LONG, put, type StoreContext, seqsIn, take, textsIn } from './rule.ts'
 
 /** For stores whose data outlives a handle: two handles open the same data. */

@@ -1,12 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serve } from '../../../adapters/node/serve.ts'
-import { apiKeys } from '../../control-plane/api/authentication/authentication.ts'
-import { createControlPlaneHandler } from '../../control-plane/handler.ts'
+import { serve } from '../../../adapters/node.ts'
+import { apiKeys, createControlPlaneHandler } from '../../control-plane/index.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import { openStorage, withoutPassword } from '../../storage/open.ts'
-import { explain } from '../report.ts'
-import { type ExitCode, type Terminal, untilStopped } from '../terminal.ts'
+import { type ExitCode, explain, type Terminal, untilStopped } from '../terminal.ts'
 import { openDeployer } from './deployers.ts'
 import {
   CONTROL_PLANE_USAGE,

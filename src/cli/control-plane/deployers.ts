@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
-import type { AnyObject } from '../../control-plane/api/route.ts'
 import type { CommandDeployerOptions } from '../../control-plane/deployers/command/command.ts'
-import type { Deployer } from '../../control-plane/deployers/deployer.ts'
-import type { KubernetesTimes } from '../../control-plane/deployers/kubernetes/options.ts'
+import type { KubernetesDeployerOptions } from '../../control-plane/deployers/kubernetes/kubernetes.ts'
+import type { Deployer } from '../../control-plane/index.ts'
 import * as t from '../../control-plane/wire/common.ts'
 import { createFindings } from '../../control-plane/wire/problems.ts'
 import { SOURCE } from '../../control-plane/wire/source.ts'
@@ -30,8 +29,8 @@ async function open(settings: DeployerSettings): Promise<Deployer> {
     return commandDeployer(config as unknown as CommandDeployerOptions)
   }
   const { kubernetesDeployer } = await import('../../control-plane/deployers/kubernetes/kubernetes.ts')
-  const { times, ...config } = readDeployerConfig(settings.config, KUBERNETES_CONFIG)
-  return kubernetesDeployer({ ...config, times: times as Partial<KubernetesTimes> | undefined })
+  const config = readDeployerConfig(settings.config, KUBERNETES_CONFIG)
+  return kubernetesDeployer(config as KubernetesDeployerOptions)
 }
 
 async function openProcess(settings: ProcessSettings): Promise<Deployer> {
@@ -103,7 +102,7 @@ const KUBERNETES_CONFIG = z.object({
 })
 
 /** The options in a JSON file. Throws `ConfigError`, which names the file and what is wrong. */
-function readDeployerConfig<S extends AnyObject>(file: string, schema: S): z.output<S> {
+function readDeployerConfig<S extends z.ZodMiniObject>(file: string, schema: S): z.output<S> {
   const value = readJson(file)
   const names = Object.keys(schema._zod.def.shape)
   const unknown = Object.keys(Object(value)).filter((name) => !names.includes(name))

@@ -1,5 +1,5 @@
-import { parseCommandLine, portOf } from '../options.ts'
-import { type Terminal, UsageError } from '../terminal.ts'
+import { isLoopback } from '../../core/http/origins.ts'
+import { parseCommandLine, portOf, type Terminal, UsageError } from '../terminal.ts'
 
 export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the deployments API, and builds and runs deployments
 
@@ -198,6 +198,3 @@ function oneOf<const T extends string>(option: string, value: string, allowed: r
   if (found) return found
   throw new UsageError(`${option} must be one of ${allowed.join(', ')}, not “${value}”.`)
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { parseCommandLine } from '../options.ts'
-import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
+import { type ExitCode, parseCommandLine, type Terminal, UsageError } from '../terminal.ts'
 import {
   ABOUT,
   CHOICES,

@@ -1,7 +1,6 @@
-import type { Agent } from '../../agents/agent.ts'
-import { defineAgent, tool } from '../../agents/function/define-agent.ts'
 import { type ScriptedReply, scriptedModel } from '../../agents/testing.ts'
 import { sleep } from '../../core/time.ts'
+import { type Agent, defineAgent, tool } from '../../index.ts'
 import { textOf } from '../../messages/index.ts'
 import type { Model, ModelInput } from '../../models/formats/models.ts'
 import type { DemoAgent } from './hints.ts'

@@ -1,18 +1,25 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { type Served, serve } from '../../../adapters/node/serve.ts'
+import { type Served, serve } from '../../../adapters/node.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import type { WebHandler } from '../../core/http/index.ts'
 import { agUi } from '../../faces/ag-ui/index.ts'
 import { aiSdk } from '../../faces/ai-sdk/index.ts'
 import { mcp } from '../../faces/mcp/index.ts'
 import { openAi } from '../../faces/openai/index.ts'
+import { createAgentServer } from '../../index.ts'
 import { anthropic, type Model, openai } from '../../models/formats/models.ts'
-import { createAgentServer } from '../../server.ts'
 import { openStorage } from '../../storage/open.ts'
-import { parseCommandLine, portOf } from '../options.ts'
-import { explain } from '../report.ts'
 import { isMcpInstalled } from '../serve/mcp.ts'
-import { type ExitCode, openPage, type Terminal, UsageError, untilStopped } from '../terminal.ts'
+import {
+  type ExitCode,
+  explain,
+  openPage,
+  parseCommandLine,
+  portOf,
+  type Terminal,
+  UsageError,
+  untilStopped,
+} from '../terminal.ts'
 import { demoAgents, offlineModel } from './agents.ts'
 import { CHAT } from './page/compiled.ts'
 
@@ -89,7 +96,6 @@ export async function startDemo({ port, storage, env }: DemoOptions): Promise<De
   return { origin, banner, close: () => close().then(() => opened.close()) }
 }
 
-/** The server with the chat at its root. */
 const withChat = (server: WebHandler): WebHandler => ({
   ...server,
   fetch: async (request, context) =>

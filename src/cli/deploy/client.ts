@@ -15,11 +15,6 @@ export const PLANE_USAGE = `  --url URL       the control plane; default: the en
   --json          prints JSON
   --help          shows this text`
 
-interface PlaneValues {
-  readonly url?: string
-  readonly 'api-key'?: string
-}
-
 export interface Deployment {
   readonly id: string
   readonly tenant_id: string
@@ -40,15 +35,9 @@ export interface Revision {
 }
 
 /** A control plane over HTTP. */
-export interface Plane {
-  readonly url: string
-  /** Rejects with `AgentwireError`, with the control plane's message. */
-  request<T>(method: string, path: string, body?: object): Promise<T>
-  /** The same for a response that is a stream. */
-  open(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
-}
+export type Plane = ReturnType<typeof openPlane>
 
-export function openPlane(values: PlaneValues, { env }: Terminal): Plane {
+export function openPlane(values: { readonly url?: string; readonly 'api-key'?: string }, { env }: Terminal) {
   const given = values.url ?? (env.AGENTWIRE_CONTROL_PLANE_URL || 'http://127.0.0.1:8080')
   const url = given.replace(/\/$/, '')
   const key = values['api-key'] ?? env.AGENTWIRE_API_KEY
@@ -62,12 +51,15 @@ export function openPlane(values: PlaneValues, { env }: Terminal): Plane {
   }
   return {
     url,
-    async request<T>(method: string, path: string, body?: object) {
+    /** Rejects with `AgentwireError`, with the control plane's message. */
+    async request<T>(method: string, path: string, body?: object): Promise<T> {
       const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
       const text = await (await call(path, { method, ...sent })).text()
       return (text === '' ? undefined : JSON.parse(text)) as T
     },
-    open: (path, headers) => call(path, { headers }),
+    /** The same for a response that is a stream. */
+    open: (path: string, headers?: Readonly<Record<string, string>>): Promise<Response> =>
+      call(path, { ...(headers && { headers }) }),
   }
 }
 

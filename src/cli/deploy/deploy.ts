@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { workspaceOf } from '../../control-plane/deployers/process/workspaces.ts'
 import { AgentwireError } from '../../core/errors.ts'
-import { parseCommandLine } from '../options.ts'
-import { explain, size } from '../report.ts'
-import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
+import { type ExitCode, explain, parseCommandLine, size, type Terminal, UsageError } from '../terminal.ts'
 import {
   type Deployment,
   followRevision,

@@ -1,6 +1,5 @@
 import { AgentwireError } from '../../core/errors.ts'
-import { parseCommandLine } from '../options.ts'
-import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
+import { type ExitCode, parseCommandLine, type Terminal, UsageError } from '../terminal.ts'
 import {
   type Deployment,
   eventsOf,

@@ -8,9 +8,15 @@ import { AgentwireError } from '../../core/errors.ts'
 import { VERSION } from '../../core/version.ts'
 import { openStorage, withoutPassword } from '../../storage/open.ts'
 import { packageFolder } from '../create/choices.ts'
-import { parseCommandLine, portOf } from '../options.ts'
-import { explain, findingsOf } from '../report.ts'
-import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
+import {
+  type ExitCode,
+  explain,
+  findingsOf,
+  parseCommandLine,
+  portOf,
+  type Terminal,
+  UsageError,
+} from '../terminal.ts'
 import { type Check, serverChecks } from './running.ts'
 
 const DOCTOR_USAGE = `agentwire doctor  checks this machine, this folder and a running server, and says what to do
@@ -96,7 +102,6 @@ function headersOf(lines: readonly string[]): Headers {
 
 const VARIABLES = ['STORAGE_URL', 'DATABASE_URL', 'REDIS_URL']
 
-/** Checks each database that the environment names. */
 async function databaseChecks(env: Terminal['env']): Promise<readonly Check[]> {
   const named = VARIABLES.filter((name) => env[name])
   const checks = await Promise.all(named.map((name) => databaseCheck(name, env[name]!)))

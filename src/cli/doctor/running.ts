@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { isLoopback } from '../../../adapters/node/serve.ts'
-import { explain, type Finding } from '../report.ts'
+import { isLoopback } from '../../core/http/origins.ts'
+import { explain, type Finding } from '../terminal.ts'
 
 /** What a check found. `check` is stable, for programs that read the JSON. */
 export interface Check extends Finding {

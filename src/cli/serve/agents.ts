@@ -1,5 +1,6 @@
-import type { Agent, RunConfig, StateAddress } from '../../agents/agent.ts'
 import { type CompiledGraphLike, type LangGraphAgent, langgraph } from '../../agents/langgraph/langgraph.ts'
+import type { RunConfig, StateAddress } from '../../faces/kit/index.ts'
+import type { Agent } from '../../index.ts'
 import type { GraphEntry } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 import type { DescribeTypes } from './graph-types.ts'

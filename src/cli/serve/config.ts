@@ -12,8 +12,7 @@ import {
   strings,
   wrong,
 } from './config-reader.ts'
-import { HTTP_SECTION, type HttpSection } from './http-section.ts'
-import { STORE_SECTION, type StoreSection } from './store-section.ts'
+import { HTTP_SECTION, type HttpSection, STORE_SECTION, type StoreSection } from './sections.ts'
 
 /**
  * The sections of `langgraph.json` that `agentwire serve` reads. The others are for builds and other servers.
@@ -144,7 +143,6 @@ function unsupportedOf(sections: {
   ]
 }
 
-/** The sections `ui` and `ui_config` of a config. */
 interface UiSection {
   /** Component files, by the names that clients request. */
   readonly files: Readonly<Record<string, string>>

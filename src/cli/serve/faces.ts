@@ -1,13 +1,13 @@
-import { LOOPBACK } from '../../../adapters/node/serve.ts'
+import { LOOPBACK } from '../../core/http/cors.ts'
 import { combine, type WebHandler, withCors } from '../../core/http/index.ts'
-import type { AgentEngine, StoredConfig } from '../../engine/index.ts'
+import type { StoredConfig } from '../../faces/kit/index.ts'
 import type { ServerInfo } from '../../faces/rest/index.ts'
-import { createAgentServer } from '../../server.ts'
+import { type AgentEngine, createAgentServer } from '../../index.ts'
 import { type AppLike, type AppOptions, appHandler, aroundHono, isHono } from './app.ts'
-import type { HttpSection } from './http-section.ts'
 import { langgraphVersion } from './langgraph.ts'
 import { mcpFaces } from './mcp.ts'
 import type { Project } from './project.ts'
+import type { HttpSection } from './sections.ts'
 import { uiHandler } from './ui.ts'
 
 export interface FacesOptions {
@@ -72,7 +72,6 @@ const serverInfoOf = (folder: string): ServerInfo => ({
 const withApp = (handler: WebHandler, app: AppLike, options: AppOptions): WebHandler =>
   isHono(app) ? aroundHono(handler, app, options) : combine([handler, appHandler(app, options)])
 
-/** The handler at a prefix. */
 function below(prefix: string, handler: WebHandler): WebHandler {
   if (prefix === '') return handler
   return {

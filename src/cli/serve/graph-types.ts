@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { AgentDescription, AgentSchemas } from '../../agents/description.ts'
+import type { AgentDescription, AgentSchemas } from '../../faces/kit/index.ts'
 import type { Config, GraphEntry } from './config.ts'
 import { type FoundSchemas, schemasFromTypes, type TypedGraph } from './type-schemas.ts'
 import { compilerFor } from './typescript.ts'
@@ -15,14 +15,9 @@ type Typed = Readonly<
   Record<string, { readonly [Key in keyof AgentSchemas]?: AgentSchemas[Key] | undefined }>
 >
 
-interface Spec {
-  readonly sourceFile: string
-  readonly exportSymbol: string
-}
-
 interface Parser {
   getStaticGraphSchema(
-    specs: Readonly<Record<string, Spec>>,
+    specs: Readonly<Record<string, { readonly sourceFile: string; readonly exportSymbol: string }>>,
     options: { readonly timeoutMs: number },
   ): Promise<Readonly<Record<string, Typed>>>
 }

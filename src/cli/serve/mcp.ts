@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
-import { LOOPBACK } from '../../../adapters/node/serve.ts'
+import { LOOPBACK } from '../../core/http/cors.ts'
 import { originCheck, type WebHandler } from '../../core/http/index.ts'
-import type { FaceSetup } from '../../faces/kit/create-face.ts'
-import { mcp } from '../../faces/mcp/face.ts'
-import type { HttpSection } from './http-section.ts'
+import type { FaceSetup } from '../../faces/kit/index.ts'
+import { mcp } from '../../faces/mcp/index.ts'
+import type { HttpSection } from './sections.ts'
 
 const PACKAGE = '@modelcontextprotocol/server'
 

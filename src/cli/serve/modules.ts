@@ -14,7 +14,6 @@ export interface Modules {
 }
 
 export interface ModulesOptions {
-  /** The folder of the config. */
   readonly folder: string
   /** The name of the config, for messages. */
   readonly config: string

@@ -2,14 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as z from 'zod/mini'
-import type { Agent, AgentDefaults } from '../../agents/agent.ts'
 import { AgentwireError } from '../../core/errors.ts'
 import type { Authenticate } from '../../core/http/index.ts'
-import {
-  type LangGraphAuth,
-  type LangGraphAuthOptions,
-  langgraphAuth,
-} from '../../faces/rest/auth/langgraph-auth.ts'
+import type { AgentDefaults } from '../../faces/kit/index.ts'
+import { type LangGraphAuth, type LangGraphAuthOptions, langgraphAuth } from '../../faces/rest/index.ts'
+import type { Agent } from '../../index.ts'
 import type { GraphStoreLike, GraphStoreOptions } from '../../storage/graph-store/index.ts'
 import type { Checkpointer } from '../../storage/index.ts'
 import { agentOf } from './agents.ts'
@@ -19,7 +16,7 @@ import { ConfigError, readBy } from './config-reader.ts'
 import { graphTypes } from './graph-types.ts'
 import { checkLangGraph, shareLangGraph } from './langgraph.ts'
 import { type Modules, projectModules } from './modules.ts'
-import { graphStoreOf } from './store-section.ts'
+import { graphStoreOf } from './sections.ts'
 
 /** A project in the state of its files at one time. */
 export interface Project {

@@ -1,10 +1,17 @@
 import { basename } from 'node:path'
-import { isLoopback } from '../../../adapters/node/serve.ts'
 import { AgentwireError } from '../../core/errors.ts'
+import { isLoopback } from '../../core/http/origins.ts'
 import { saidOpen } from '../../core/http/security.ts'
-import { parseCommandLine, portOf } from '../options.ts'
-import { explain } from '../report.ts'
-import { type ExitCode, type Terminal, UsageError, untilStopped } from '../terminal.ts'
+import {
+  type ExitCode,
+  explain,
+  openPage,
+  parseCommandLine,
+  portOf,
+  type Terminal,
+  UsageError,
+  untilStopped,
+} from '../terminal.ts'
 import { createLog } from './log.ts'
 import { MCP_INSTALL, type McpState, mcpState } from './mcp.ts'
 import type { Project } from './project.ts'
@@ -188,3 +195,26 @@ function problemOf(error: unknown): string {
 
 const isOfProject = (line: string): boolean =>
   !/node:|[\\/]node_modules[\\/]/.test(line) && /[\\/]/.test(line)
+
+const DEV_USAGE = `agentwire dev  serves the graphs of a langgraph.json while you work on them
+
+This runs “agentwire serve --watch --devtools --show-errors” with NODE_ENV=development, and opens the devtools in your browser.
+
+  --no-open       does not open the browser
+${SERVE_OPTIONS}`
+
+const NO_OPEN = '--no-open'
+
+export async function devCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  if (args.includes('--help') || args.includes('-h')) {
+    terminal.out(DEV_USAGE)
+    return 0
+  }
+  // What runs here may ask, too, and the server tells clients the text of errors.
+  process.env.NODE_ENV ||= 'development'
+  const errors = args.includes('--hide-errors') ? [] : ['--show-errors']
+  const given = ['--watch', '--devtools', ...errors, ...args.filter((arg) => arg !== NO_OPEN)]
+  return serveCommand(given, terminal, ({ origin, project }) => {
+    if (!args.includes(NO_OPEN)) openPage(`${origin}${project.config.http.mountPrefix}/devtools`, terminal)
+  })
+}

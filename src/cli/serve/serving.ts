@@ -1,6 +1,6 @@
-import { serve } from '../../../adapters/node/serve.ts'
+import { serve } from '../../../adapters/node.ts'
 import type { WebHandler } from '../../core/http/index.ts'
-import { createAgentEngine } from '../../engine/index.ts'
+import { createAgentEngine } from '../../index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
 import { type Log, logged, registerLog } from './log.ts'
@@ -197,17 +197,12 @@ function keepRunning(problem: (error: unknown) => void): void {
 const FETCH = Symbol.for('langgraph_api:fetch')
 const URL_OF_SERVER = Symbol.for('langgraph_api:url')
 
-interface Loopback {
-  [FETCH]?: typeof fetch | undefined
-  [URL_OF_SERVER]?: string | undefined
-}
-
 /**
  * Lets project code call this server with `new Client()`, without the network. Returns a function that ends
  * this.
  */
 function bindLoopback(handler: WebHandler, url: string): () => void {
-  const places = globalThis as Loopback
+  const places = globalThis as { [FETCH]?: typeof fetch | undefined; [URL_OF_SERVER]?: string | undefined }
   const loopback: typeof fetch = (input, init) =>
     handler.fetch(new Request(input, init), { signal: init?.signal ?? undefined })
   places[FETCH] = loopback

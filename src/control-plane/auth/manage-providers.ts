@@ -1,18 +1,28 @@
+import type { AuthorizationServer } from 'oauth4webapi'
 import type * as z from 'zod/mini'
 import { uuid7 } from '../../core/ids.ts'
 import { ConflictError } from '../../storage/index.ts'
-import { noProvider, refusal } from '../errors.ts'
+import { noProvider, ProviderError, refusal } from '../errors.ts'
 import { retryConflicts } from '../records/docs.ts'
 import { tenantIdOf } from '../records/names.ts'
-import type { CREATE_PROVIDER, PATCH_PROVIDER } from '../wire/auth.ts'
+import type { CREATE_PROVIDER, MCP_DISCOVER, PATCH_PROVIDER } from '../wire/auth.ts'
 import type { Given } from '../wire/common.ts'
-import { checkEndpoint, checkRedirectUri, sealClientSecret } from './providers/endpoints.ts'
-import { PROVIDER_DEFAULTS, type ProviderRecord } from './records.ts'
+import { callbackUrl, checkEndpoint, checkRedirectUri, sealClientSecret } from './endpoints.ts'
+import {
+  load,
+  loadAll,
+  PROVIDER_DEFAULTS,
+  PROVIDERS,
+  type ProviderRecord,
+  put,
+  type Stored,
+  unchanged,
+  WORKSPACE_TOKENS,
+} from './records.ts'
 import type { AuthContext, CallerContext } from './service.ts'
-import { load, loadAll, PROVIDERS, put, type Stored, unchanged, WORKSPACE_TOKENS } from './stored.ts'
 import { loadWorkspaceToken, removeAllTokens, SLACK } from './tokens/removal.ts'
 
-export type NewProvider = Given<z.output<typeof CREATE_PROVIDER>>
+type NewProvider = Given<z.output<typeof CREATE_PROVIDER>>
 type ProviderChange = Given<z.output<typeof PATCH_PROVIDER>>
 
 /** A tenant's providers, oldest first. */
@@ -89,7 +99,7 @@ type Discovered = Partial<
 >
 
 /** Throws 409 if the tenant already has this `providerId`. */
-export async function addProvider(
+async function addProvider(
   context: CallerContext,
   given: NewProvider,
   discovered: Discovered,
@@ -164,3 +174,85 @@ function checkProvider(
 const putProvider = (record: ProviderRecord) => put(PROVIDERS, record.providerId, record)
 const unchangedProvider = (read: Stored<ProviderRecord>) =>
   unchanged(PROVIDERS, { ...read, record: { id: read.record.providerId } })
+
+/**
+ * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), and registers a client there (RFC
+ * 7591). Source: MCP 2025-06-18, "Authorization". Throws 400 if either is not supported.
+ */
+export async function discoverProvider(
+  context: CallerContext,
+  { providerId, name, mcpServerUrl }: Given<z.output<typeof MCP_DISCOVER>>,
+  baseUrl: string,
+): Promise<ProviderRecord> {
+  const { client, allowLoopback } = context
+  checkEndpoint('mcp_server_url', mcpServerUrl, allowLoopback)
+  const check = (member: string, url: unknown): string =>
+    checkEndpoint(`The ${member} of the authorization server`, String(url), allowLoopback)
+  try {
+    const mcpServer = new URL(mcpServerUrl)
+    const resource = await findResource(context, mcpServer)
+    // Without resource metadata, the server's own origin is the authorization server (MCP 2025-03-26).
+    const issuer = check('issuer', resource?.authorization_servers?.[0] ?? mcpServer.origin)
+    const server = await client.findServer(new URL(issuer))
+    if (!server)
+      throw refusal(400, 'The authorization server of this MCP server publishes no metadata (RFC 8414).')
+    assertUsable(server)
+    for (const [member, url] of Object.entries(server)) if (ENDPOINTS.includes(member)) check(member, url)
+    const redirectUri = callbackUrl(baseUrl, providerId)
+    const registered = await client.register(server, {
+      client_name: name,
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    })
+    const given: NewProvider = {
+      providerId,
+      name,
+      clientId: registered.clientId,
+      clientSecret: registered.clientSecret ?? '',
+      authUrl: server.authorization_endpoint!,
+      tokenUrl: server.token_endpoint!,
+      usesPkce: true,
+      codeChallengeMethod: 'S256',
+      tokenEndpointAuthMethod: registered.authMethod,
+    }
+    return await addProvider(context, given, {
+      revocationUrl: server.revocation_endpoint ?? null,
+      issuer: server.issuer,
+      sendsIssuer: server.authorization_response_iss_parameter_supported === true,
+      resource: resource?.resource ?? mcpServerUrl,
+      mcpServerUrl,
+      isDynamicClient: true,
+    })
+  } catch (error) {
+    if (error instanceof ProviderError) throw refusal(error.isTransient ? 502 : 400, error.message)
+    throw error
+  }
+}
+
+const ENDPOINTS: readonly string[] = [
+  'authorization_endpoint',
+  'token_endpoint',
+  'registration_endpoint',
+  'revocation_endpoint',
+]
+
+/** The metadata of the resource itself, otherwise of its server. */
+async function findResource({ client }: AuthContext, mcpServer: URL) {
+  const own = await client.findResource(mcpServer)
+  return own || mcpServer.pathname === '/' ? own : client.findResource(new URL(mcpServer.origin))
+}
+
+function assertUsable(server: AuthorizationServer): void {
+  if (!server.authorization_endpoint || !server.token_endpoint)
+    throw refusal(400, 'The authorization server has no authorization_endpoint or no token_endpoint.')
+  if (!server.registration_endpoint)
+    throw refusal(
+      400,
+      'The authorization server does not register clients (RFC 7591). Create the provider by hand.',
+    )
+  const methods = server.code_challenge_methods_supported
+  if (methods && !methods.includes('S256'))
+    throw refusal(400, 'The authorization server does not support PKCE with S256, which MCP requires.')
+}

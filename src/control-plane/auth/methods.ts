@@ -1,19 +1,27 @@
 import { watchChanges } from '../../storage/coordination/changes.ts'
-import { authenticate } from './flows/authenticate.ts'
-import { parseAuthId } from './flows/begin.ts'
+import { authenticate, parseAuthId } from './flows/begin.ts'
 import { isParty } from './flows/complete.ts'
 import {
   changeProvider,
   createProvider,
+  discoverProvider,
   findProvider,
   listProviders,
   removeProvider,
 } from './manage-providers.ts'
 import type { ProviderAnswer } from './oauth-client.ts'
-import { discoverProvider } from './providers/mcp.ts'
-import type { FlowRecord, ProviderRecord, TokenRecord } from './records.ts'
+import {
+  FLOWS,
+  type FlowRecord,
+  load,
+  type ProviderRecord,
+  TOKENS,
+  type TokenRecord,
+  tenantPartition,
+  userKeyOf,
+  userPartition,
+} from './records.ts'
 import type { AuthCaller, AuthContext, CallerContext, Waited } from './service.ts'
-import { FLOWS, load, TOKENS, tenantPartition, userKeyOf, userPartition } from './stored.ts'
 import { hasWorkspaceToken, removeToken, removeTokens, removeWorkspaceToken } from './tokens/removal.ts'
 import {
   changeToken,
@@ -64,7 +72,6 @@ export interface AuthService {
   /** The control plane's URL for clients. Undefined: the URL of the request. */
   readonly publicUrl: string | undefined
   readonly platformProviders: readonly ProviderRecord[]
-  /** The methods for a caller. */
   of(caller: AuthCaller): Promise<Methods>
   /**
    * Completes a sign-in with a provider's response. `caller` is undefined for a browser without credentials.

@@ -37,76 +37,29 @@ export interface Grant extends Pick<TokenAnswer, 'accountLabel' | 'workspaceToke
 
 /** Sends requests to authorization servers. Failures are thrown as `ProviderError`. */
 export function createOAuthClient(fetch: GuardedFetch) {
-  const options = {
+  const options: RequestOptions = {
     // URLs are checked when they are stored. The only plain HTTP URLs are loopback ones, if those are
     // allowed.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url: string, init: object) => fetch(url, init as GuardedFetchInit),
   }
-
-  const grantOf = (
-    { provider }: ProviderClient,
-    request: () => Promise<Response>,
-    process: typeof oauth.processRefreshTokenResponse,
-  ): Promise<Grant> =>
-    translated(async () => {
-      const { response, ...rest } = await readTokenAnswer(await request(), provider.providerType)
-      const body = await process(serverOf(provider), clientOf(provider), response)
-      return {
-        ...rest,
-        accessToken: body.access_token,
-        refreshToken: body.refresh_token,
-        expiresInSeconds: body.expires_in,
-        scopes: body.scope === undefined ? undefined : scopesOf(body.scope),
-      }
-    })
-
-  const additional = ({ resource }: ProviderRecord) => ({
-    ...options,
-    additionalParameters: new URLSearchParams(resource === null ? {} : { resource }),
-  })
-
-  /** Undefined if there is no such document. */
-  const discover = <T>(request: () => Promise<Response>, process: (response: Response) => Promise<T>) =>
-    translated(async () => {
-      const response = await request()
-      const isAbsent = response.status >= 300 && response.status < 500 && response.status !== 429
-      return isAbsent ? undefined : process(response)
-    })
-
   return {
     /** RFC 7636 §4.2. */
     challengeOf: oauth.calculatePKCECodeChallenge,
     makeVerifier: oauth.generateRandomCodeVerifier,
 
     /** Checks `state`, `iss` and `error` of an authorization response before it sends the code. */
-    exchange: (client: ProviderClient, sent: SentFlow, answer: ProviderAnswer): Promise<Grant> => {
-      const { provider } = client
-      const [server, self] = [serverOf(provider), clientOf(provider)]
-      return grantOf(
-        client,
-        () =>
-          oauth.authorizationCodeGrantRequest(
-            server,
-            self,
-            authenticationOf(client),
-            oauth.validateAuthResponse(server, self, parametersOf(provider, answer), sent.state),
-            sent.redirectUri,
-            sent.verifier ?? oauth.nopkce,
-            additional(provider),
-          ),
-        oauth.processAuthorizationCodeResponse,
-      )
-    },
+    exchange: (client: ProviderClient, sent: SentFlow, answer: ProviderAnswer): Promise<Grant> =>
+      exchange(options, client, sent, answer),
 
     refresh: (client: ProviderClient, refreshToken: string): Promise<Grant> => {
       const { provider } = client
       const [server, self] = [serverOf(provider), clientOf(provider)]
-      const authentication = authenticationOf(client)
+      const additional = { ...options, ...additionalOf(provider) }
       return grantOf(
         client,
         () =>
-          oauth.refreshTokenGrantRequest(server, self, authentication, refreshToken, additional(provider)),
+          oauth.refreshTokenGrantRequest(server, self, authenticationOf(client), refreshToken, additional),
         oauth.processRefreshTokenResponse,
       )
     },
@@ -120,16 +73,7 @@ export function createOAuthClient(fetch: GuardedFetch) {
       }),
 
     /** RFC 8414, and OpenID Connect Discovery. Undefined if the server has no metadata. */
-    async findServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined> {
-      for (const algorithm of ['oauth2', 'oidc'] as const) {
-        const found = await discover(
-          () => oauth.discoveryRequest(issuer, { ...options, algorithm }),
-          (response) => oauth.processDiscoveryResponse(issuer, response),
-        )
-        if (found) return found
-      }
-      return undefined
-    },
+    findServer: (issuer: URL) => findServer(options, issuer),
 
     /** RFC 9728. Undefined if the resource has no metadata. */
     findResource: (resource: URL): Promise<oauth.ResourceServer | undefined> =>
@@ -140,20 +84,95 @@ export function createOAuthClient(fetch: GuardedFetch) {
 
     /** RFC 7591. */
     register: (server: oauth.AuthorizationServer, metadata: oauth.JsonObject) =>
-      translated(async () => {
-        const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, options)
-        // Some servers respond with 200 instead of the 201 that RFC 7591 §3.2.1 requires.
-        const response = answer.status === 200 ? new Response(answer.body, { status: 201 }) : answer
-        const registered = await oauth.processDynamicClientRegistrationResponse(response)
-        const { client_id, client_secret } = registered as { client_id: string; client_secret?: string }
-        return {
-          clientId: client_id,
-          clientSecret: client_secret || null,
-          authMethod: client_secret ? authMethodOf(registered.token_endpoint_auth_method) : 'none',
-        } as const
-      }),
+      register(options, server, metadata),
   }
 }
+
+interface RequestOptions {
+  readonly [oauth.allowInsecureRequests]: true
+  readonly [oauth.customFetch]: (url: string, init: object) => Promise<Response>
+}
+
+const additionalOf = ({ resource }: ProviderRecord) => ({
+  additionalParameters: new URLSearchParams(resource === null ? {} : { resource }),
+})
+
+const grantOf = (
+  { provider }: ProviderClient,
+  request: () => Promise<Response>,
+  process: typeof oauth.processRefreshTokenResponse,
+): Promise<Grant> =>
+  translated(async () => {
+    const { response, ...rest } = await readTokenAnswer(await request(), provider.providerType)
+    const body = await process(serverOf(provider), clientOf(provider), response)
+    return {
+      ...rest,
+      accessToken: body.access_token,
+      refreshToken: body.refresh_token,
+      expiresInSeconds: body.expires_in,
+      scopes: body.scope === undefined ? undefined : scopesOf(body.scope),
+    }
+  })
+
+function exchange(
+  options: RequestOptions,
+  client: ProviderClient,
+  { state, redirectUri, verifier }: SentFlow,
+  answer: ProviderAnswer,
+): Promise<Grant> {
+  const { provider } = client
+  const [server, self] = [serverOf(provider), clientOf(provider)]
+  return grantOf(
+    client,
+    () =>
+      oauth.authorizationCodeGrantRequest(
+        server,
+        self,
+        authenticationOf(client),
+        oauth.validateAuthResponse(server, self, parametersOf(provider, answer), state),
+        redirectUri,
+        verifier ?? oauth.nopkce,
+        { ...options, ...additionalOf(provider) },
+      ),
+    oauth.processAuthorizationCodeResponse,
+  )
+}
+
+/** Undefined if there is no such document. */
+const discover = <T>(request: () => Promise<Response>, process: (response: Response) => Promise<T>) =>
+  translated(async () => {
+    const response = await request()
+    const isAbsent = response.status >= 300 && response.status < 500 && response.status !== 429
+    return isAbsent ? undefined : process(response)
+  })
+
+async function findServer(
+  options: RequestOptions,
+  issuer: URL,
+): Promise<oauth.AuthorizationServer | undefined> {
+  for (const algorithm of ['oauth2', 'oidc'] as const) {
+    const found = await discover(
+      () => oauth.discoveryRequest(issuer, { ...options, algorithm }),
+      (response) => oauth.processDiscoveryResponse(issuer, response),
+    )
+    if (found) return found
+  }
+  return undefined
+}
+
+const register = (options: RequestOptions, server: oauth.AuthorizationServer, metadata: oauth.JsonObject) =>
+  translated(async () => {
+    const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, options)
+    // Some servers respond with 200 instead of the 201 that RFC 7591 §3.2.1 requires.
+    const response = answer.status === 200 ? new Response(answer.body, { status: 201 }) : answer
+    const registered = await oauth.processDynamicClientRegistrationResponse(response)
+    const { client_id, client_secret } = registered as { client_id: string; client_secret?: string }
+    return {
+      clientId: client_id,
+      clientSecret: client_secret || null,
+      authMethod: client_secret ? authMethodOf(registered.token_endpoint_auth_method) : 'none',
+    } as const
+  })
 
 /** RFC 7591 §2: the default is `client_secret_basic`. */
 const authMethodOf = (method: unknown): ClientAuthMethod =>

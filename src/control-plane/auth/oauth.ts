@@ -1,10 +1,10 @@
 import { createGuardedFetch } from '../../core/egress/guarded-fetch.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
 import type { TokenVault } from '../handler.ts'
+import { checkEndpoint } from './endpoints.ts'
 import { completeFlow } from './flows/complete.ts'
 import { type AuthService, methodsOf } from './methods.ts'
 import { createOAuthClient } from './oauth-client.ts'
-import { checkEndpoint } from './providers/endpoints.ts'
 import {
   type ClientAuthMethod,
   PROVIDER_DEFAULTS,

@@ -1,11 +1,14 @@
-import type { Json } from '../../storage/index.ts'
+import { uuid7, uuidOf } from '../../core/ids.ts'
+import type { Guard, Json, Op, Store } from '../../storage/index.ts'
+import { listAll } from '../../storage/store/pages.ts'
+import { unchanged as docUnchanged, load, put, type Stored, stored } from '../records/docs.ts'
 import type { SealedSecret } from '../records/records.ts'
 
 /** How a client authenticates at the token endpoint. */
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post'
 
 /** How a code is bound to its verifier (RFC 7636 §4.2). `plain` is for providers without S256. */
-export type ChallengeMethod = 'S256' | 'plain'
+type ChallengeMethod = 'S256' | 'plain'
 
 /** Providers that deviate from OAuth 2.0. */
 export type ProviderType = 'microsoft' | 'salesforce' | 'slack'
@@ -131,7 +134,7 @@ export interface ConnectionRecord {
   readonly createdAt: number
 }
 
-export type TokenEventType =
+type TokenEventType =
   | 'token_created'
   | 'token_imported'
   | 'token_refreshed'
@@ -153,4 +156,65 @@ export interface TokenEventRecord {
   readonly detail: string | null
   /** Milliseconds since 1970. */
   readonly createdAt: number
+}
+
+/** A partition has everything of one user of a tenant, or everything that all users of the tenant share. */
+export const PROVIDERS = 'oauth-providers'
+export const WORKSPACE_TOKENS = 'oauth-workspace-tokens'
+export const TOKENS = 'oauth-tokens'
+/** The default token's id by provider key: one document, so there is only one default. */
+export const DEFAULTS = 'oauth-defaults'
+export const FLOWS = 'oauth-flows'
+export const CONNECTIONS = 'oauth-connections'
+export const EVENTS = 'oauth-events'
+
+/** A user's key in partition names and flow ids. It reveals neither the tenant nor the user. */
+export const userKeyOf = (owner: string | null, user: string | null): Promise<string> =>
+  uuidOf(['oauth-user', owner, user])
+
+export const userPartition = (userKey: string): string => `oauth-user:${userKey}`
+
+export const tenantPartition = async (owner: string | null): Promise<string> =>
+  `oauth-tenant:${await uuidOf(['oauth-tenant', owner])}`
+
+export { load, put, type Stored }
+
+/** All documents of a partition. */
+export const loadAll = async <T>(
+  store: Store,
+  collection: string,
+  query: { readonly partition: string },
+): Promise<readonly Stored<T>[]> => (await listAll(store, collection, query)).map((doc) => stored<T>(doc))
+
+export const unchanged = (collection: string, read: Stored<{ readonly id: string }>): Guard =>
+  docUnchanged(collection, read.record.id, read)
+
+/** How long events are kept, in milliseconds: 90 days. */
+const KEPT_MS = 90 * 86_400_000
+
+export interface EventDetails {
+  readonly agentId?: string | null | undefined
+  readonly reason?: string | undefined
+  readonly detail?: string | undefined
+}
+
+/** The op that writes an event, for the commit of the change. */
+export function eventOp(
+  about: Pick<TokenRecord, 'providerId' | 'scopes'> & Partial<Pick<TokenRecord, 'accountLabel'>>,
+  type: TokenEventType,
+  at: number,
+  { agentId = null, reason, detail }: EventDetails = {},
+): Op {
+  const record: TokenEventRecord = {
+    id: uuid7(at),
+    type,
+    providerId: about.providerId,
+    agentId,
+    accountLabel: about.accountLabel ?? null,
+    scopes: about.scopes,
+    reason: reason ?? null,
+    detail: detail ?? null,
+    createdAt: at,
+  }
+  return put(EVENTS, record.id, record, { index: { at, provider: record.providerId }, ttlMs: KEPT_MS })
 }

@@ -25,57 +25,20 @@ interface EventStreamOptions {
  */
 export function deploymentEvents(
   { store, logs, deployments }: Pick<ControlPlaneContext, 'store' | 'logs' | 'deployments'>,
-  { deploymentId, owner, types, revisionId, after }: EventStreamOptions,
+  { after, ...options }: EventStreamOptions,
 ): StreamSource {
-  let cursor: Cursor = { status: 0, build: 0, deploy: 0, revisionId: null, ...after }
-  if (revisionId !== undefined && cursor.revisionId !== revisionId)
-    cursor = { ...cursor, revisionId, build: 0 }
+  const { deploymentId, owner, types, revisionId } = options
+  const start: Cursor = { status: 0, build: 0, deploy: 0, revisionId: null, ...after }
+  const isOfOther = revisionId !== undefined && start.revisionId !== revisionId
+  const reader: Reader = {
+    ...options,
+    store,
+    logs,
+    changes: watchChanges(store, partitionOf(deploymentId), () => true),
+    cursor: isOfOther ? { ...start, revisionId, build: 0 } : start,
+  }
+  const { changes } = reader
   let isOver = false
-  const changes = watchChanges(store, partitionOf(deploymentId), () => true)
-
-  const buildOf = (id: string): LogPlace => ({ type: 'build', deploymentId, revisionId: id })
-
-  /** The build log of an older revision is read to its end before that of the newest one starts. */
-  async function readBuild({ latestRevisionId }: DeploymentRecord): Promise<EventPage | undefined> {
-    const newest = revisionId ?? latestRevisionId
-    if (newest === null) return undefined
-    for (;;) {
-      const current: string = cursor.revisionId ?? newest
-      cursor = { ...cursor, revisionId: current }
-      const place = buildOf(current)
-      changes.watch(logPartitionOf(place))
-      const page = await readLinePage(logs, place, cursor.build, undefined)
-      if (current === newest || page.events.length > 0 || !page.isEnd) return page
-      changes.unwatch(logPartitionOf(place))
-      cursor = { ...cursor, revisionId: newest, build: 0 }
-    }
-  }
-
-  async function readPages(deployment: DeploymentRecord): Promise<readonly EventPage[]> {
-    const pages = await Promise.all([
-      types.has('status') ? readStatusPage(store, deploymentId, cursor.status, revisionId) : undefined,
-      types.has('build') ? readBuild(deployment) : undefined,
-      types.has('deploy')
-        ? readLinePage(logs, { type: 'deploy', deploymentId }, cursor.deploy, revisionId)
-        : undefined,
-    ])
-    return pages.filter((page) => page !== undefined)
-  }
-
-  /** The frames of new events, at most a page of each log. */
-  function framesOf(pages: readonly EventPage[]): readonly Uint8Array[] {
-    const events = mergePages(pages)
-    const frames = events.map(({ type, position, data }) => {
-      cursor = { ...cursor, [type]: position }
-      return encodeSse({ id: formatCursor(cursor), event: type, data: JSON.stringify(data) })
-    })
-    // Events that a filter has left out are not read again.
-    for (const { type, events: all, position } of pages)
-      if (events.filter((event) => event.type === type).length === all.length)
-        cursor = { ...cursor, [type]: position }
-    return frames
-  }
-
   if (types.has('deploy')) changes.watch(logPartitionOf({ type: 'deploy', deploymentId }))
 
   return {
@@ -85,10 +48,10 @@ export function deploymentEvents(
         if (!deployment) {
           isOver = true
           const data = JSON.stringify({ type: 'deployment', id: deploymentId })
-          return encodeSse({ id: formatCursor(cursor), event: 'deleted', data })
+          return encodeSse({ id: formatCursor(reader.cursor), event: 'deleted', data })
         }
-        const pages = await readPages(deployment)
-        const frames = framesOf(pages)
+        const pages = await readPages(reader, deployment)
+        const frames = framesOf(reader, pages)
         if (frames.length > 0) return concatBytes(frames)
         if (pages.every(({ isEnd }) => isEnd)) await changes.next(Number.POSITIVE_INFINITY)
       }
@@ -99,6 +62,59 @@ export function deploymentEvents(
       changes.close()
     },
   }
+}
+
+interface Reader extends Omit<EventStreamOptions, 'after'> {
+  readonly store: Store
+  readonly logs: Logs
+  readonly changes: ReturnType<typeof watchChanges>
+  cursor: Cursor
+}
+
+/** The build log of an older revision is read to its end before that of the newest one starts. */
+async function readBuild(
+  reader: Reader,
+  { latestRevisionId }: DeploymentRecord,
+): Promise<EventPage | undefined> {
+  const { deploymentId, logs, changes } = reader
+  const newest = reader.revisionId ?? latestRevisionId
+  if (newest === null) return undefined
+  for (;;) {
+    const current: string = reader.cursor.revisionId ?? newest
+    reader.cursor = { ...reader.cursor, revisionId: current }
+    const place: LogPlace = { type: 'build', deploymentId, revisionId: current }
+    changes.watch(logPartitionOf(place))
+    const page = await readLinePage(logs, place, reader.cursor.build, undefined)
+    if (current === newest || page.events.length > 0 || !page.isEnd) return page
+    changes.unwatch(logPartitionOf(place))
+    reader.cursor = { ...reader.cursor, revisionId: newest, build: 0 }
+  }
+}
+
+async function readPages(reader: Reader, deployment: DeploymentRecord): Promise<readonly EventPage[]> {
+  const { store, logs, deploymentId, types, revisionId, cursor } = reader
+  const pages = await Promise.all([
+    types.has('status') ? readStatusPage(store, deploymentId, cursor.status, revisionId) : undefined,
+    types.has('build') ? readBuild(reader, deployment) : undefined,
+    types.has('deploy')
+      ? readLinePage(logs, { type: 'deploy', deploymentId }, cursor.deploy, revisionId)
+      : undefined,
+  ])
+  return pages.filter((page) => page !== undefined)
+}
+
+/** The frames of new events, at most a page of each log. */
+function framesOf(reader: Reader, pages: readonly EventPage[]): readonly Uint8Array[] {
+  const events = mergePages(pages)
+  const frames = events.map(({ type, position, data }) => {
+    reader.cursor = { ...reader.cursor, [type]: position }
+    return encodeSse({ id: formatCursor(reader.cursor), event: type, data: JSON.stringify(data) })
+  })
+  // Events that a filter has left out are not read again.
+  for (const { type, events: all, position } of pages)
+    if (events.filter((event) => event.type === type).length === all.length)
+      reader.cursor = { ...reader.cursor, [type]: position }
+  return frames
 }
 
 /** A reader's position: its last sequence number in each log. */

@@ -34,149 +34,181 @@ const MAX_WAIT_MS = 5_000
 export type LogWriter = ReturnType<typeof createLogWriter>
 
 export function createLogWriter(context: WriterContext, partition: string) {
-  const { store, bounds, maxLineLength, report } = context
-  const queue = createQueue(bounds.maxLines, bounds.maxBytes, context.budget)
-  let state: LogState | undefined
-  let pushed = 0
-  /** While lines are being written: the number of lines before them. */
-  let held: number | undefined
-  const flushes = new Set<{ readonly last: number; readonly resolve: () => void }>()
-  let endWait = () => {}
-  let isStopped = false
-  let running: Promise<void> | undefined
-  let removing: Promise<void> | undefined
-
-  /** The number of pushed lines that are written or dropped. */
-  const settled = () => held ?? pushed - queue.length
-
-  /** `endWait` ends it early. */
-  function wait(ms: number, keepsAlive: boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = keepsAlive ? setTimeout(resolve, ms) : startTimer(ms, resolve)
-      endWait = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  const { maxLines, maxBytes } = context.bounds
+  const writing: Writing = {
+    ...context,
+    partition,
+    queue: createQueue(maxLines, maxBytes, context.budget),
+    state: undefined,
+    pushed: 0,
+    held: undefined,
+    flushes: new Set(),
+    endWait: () => {},
+    isStopped: false,
+    running: undefined,
+    removing: undefined,
   }
-
-  async function run(): Promise<void> {
-    while (queue.length > 0 && !isStopped && !removing) {
-      if (queue.length < BATCH_LINES && flushes.size === 0) await wait(GATHER_MS, true)
-      const { dropped } = queue
-      held = settled()
-      const lines = queue.take(BATCH_LINES, BATCH_BYTES)
-      if (lines.length > 0)
-        await persist(dropped > 0 ? [noteOf(dropped, lines[0]!), ...lines] : lines, dropped)
-      held = undefined
-      settleFlushes()
-    }
-    running = undefined
-  }
-
-  function settleFlushes(): void {
-    for (const flush of flushes) {
-      if (settled() < flush.last && !isStopped) continue
-      flushes.delete(flush)
-      flush.resolve()
-    }
-  }
-
-  /** The line that replaces dropped ones. */
-  function noteOf(dropped: number, { at, event }: QueuedLine): QueuedLine {
-    const message = `${dropped} lines were dropped here: they arrived faster than the storage could write them.`
-    const line = { at, level: 'WARNING', message, revisionId: event.topic } as const
-    return { at, event: encodeLine(line, maxLineLength) }
-  }
-
-  /** Retries until the lines are written, or cannot be. */
-  async function persist(lines: readonly QueuedLine[], lost: number): Promise<void> {
-    const commit = uuid7()
-    for (let waitMs = FIRST_WAIT_MS; !isStopped && !removing; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
-      try {
-        state ??= await loadState(store, partition)
-        // The lines were written, but the response was lost.
-        if (state.record?.commit === commit) return
-        await append(state, lines, lost, commit)
-        return
-      } catch (error) {
-        state = undefined
-        if (error instanceof ConflictError) continue
-        if (!(error instanceof UnavailableError)) return report(error)
-        await wait(waitMs, false)
-      }
-    }
-  }
-
-  async function append(before: LogState, lines: readonly QueuedLine[], lost: number, commit: string) {
-    const times = lines.map(({ at }) => at)
-    const added = {
-      first: before.head + 1,
-      bytes: lines.reduce((sum, { event }) => sum + event.data.length, 0),
-      oldest: times.reduce((a, b) => Math.min(a, b)),
-      newest: times.reduce((a, b) => Math.max(a, b)),
-      lost,
-    }
-    const head = before.head + lines.length
-    const all = extend(before.record?.segments ?? [], before.head, added, bounds)
-    const excess = surplus(all, head, bounds)
-    const uncounted = all.slice(0, excess).reduce((sum, segment) => sum + segment.lost, 0)
-    const base = (before.record?.base ?? before.head) - uncounted
-    const segments = all.slice(excess)
-    const record = { segments, base, commit }
-    const { versions } = await store.commit(partition, {
-      guards: [recordGuard(before.version)],
-      ops: [{ op: 'append', token: 0, events: lines.map(({ event }) => event) }, putRecordOp(record)],
-    })
-    state = { ...before, record, version: versions[0], head }
-    const keepLast = Math.min(head + 1 - segments[0]!.first, bounds.maxLines)
-    if (excess > 0) await store.trim(partition, { keepLast })
-  }
-
-  async function removeAfter(writing: Promise<void> | undefined): Promise<void> {
-    try {
-      await writing
-      state = undefined
-      await store.commit(partition, { ops: [{ op: 'clear' }] })
-    } finally {
-      removing = undefined
-      if (queue.length > 0) running ??= run()
-    }
-  }
-
   return {
     get isIdle() {
-      return !running && !removing
+      return !writing.running && !writing.removing
     },
     push(line: Omit<LogLine, 'id'>): void {
-      if (isStopped) return
-      pushed++
-      queue.push({ at: line.at, event: encodeLine(line, maxLineLength) })
-      if (queue.length >= BATCH_LINES) endWait()
-      if (!removing) running ??= run()
+      if (writing.isStopped) return
+      writing.pushed++
+      writing.queue.push({ at: line.at, event: encodeLine(line, writing.maxLineLength) })
+      if (writing.queue.length >= BATCH_LINES) writing.endWait()
+      if (!writing.removing) writing.running ??= run(writing)
     },
     /** Resolves when all lines pushed before are written or dropped. */
     flush(): Promise<void> {
       return new Promise((resolve) => {
-        flushes.add({ last: pushed, resolve })
-        endWait()
-        settleFlushes()
+        writing.flushes.add({ last: writing.pushed, resolve })
+        endWaits(writing)
       })
     },
     /** Removes the log. Lines pushed before are no longer written. */
     remove(): Promise<void> {
-      queue.take()
-      removing ??= removeAfter(running)
-      endWait()
-      settleFlushes()
-      return removing
+      writing.queue.take()
+      writing.removing ??= removeAfter(writing, writing.running)
+      endWaits(writing)
+      return writing.removing
     },
     /** Discards unwritten lines. */
     stop(): void {
-      isStopped = true
-      endWait()
-      settleFlushes()
+      writing.isStopped = true
+      endWaits(writing)
     },
+  }
+}
+
+interface Writing extends WriterContext {
+  readonly partition: string
+  readonly queue: ReturnType<typeof createQueue>
+  /** Undefined if it has to be loaded. */
+  state: LogState | undefined
+  pushed: number
+  /** While lines are being written: the number of lines before them. */
+  held: number | undefined
+  readonly flushes: Set<{ readonly last: number; readonly resolve: () => void }>
+  endWait: () => void
+  isStopped: boolean
+  running: Promise<void> | undefined
+  removing: Promise<void> | undefined
+}
+
+/** The number of pushed lines that are written or dropped. */
+const settled = ({ held, pushed, queue }: Writing): number => held ?? pushed - queue.length
+
+/** `endWait` ends it early. */
+function wait(writing: Writing, ms: number, keepsAlive: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = keepsAlive ? setTimeout(resolve, ms) : startTimer(ms, resolve)
+    writing.endWait = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+}
+
+async function run(writing: Writing): Promise<void> {
+  const { queue, flushes } = writing
+  while (queue.length > 0 && !writing.isStopped && !writing.removing) {
+    if (queue.length < BATCH_LINES && flushes.size === 0) await wait(writing, GATHER_MS, true)
+    const { dropped } = queue
+    writing.held = settled(writing)
+    const lines = queue.take(BATCH_LINES, BATCH_BYTES)
+    if (lines.length > 0) {
+      const note = dropped > 0 ? [noteOf(dropped, lines[0]!, writing.maxLineLength)] : []
+      await persist(writing, [...note, ...lines], dropped)
+    }
+    writing.held = undefined
+    settleFlushes(writing)
+  }
+  writing.running = undefined
+}
+
+function settleFlushes(writing: Writing): void {
+  for (const flush of writing.flushes) {
+    if (settled(writing) < flush.last && !writing.isStopped) continue
+    writing.flushes.delete(flush)
+    flush.resolve()
+  }
+}
+
+function endWaits(writing: Writing): void {
+  writing.endWait()
+  settleFlushes(writing)
+}
+
+/** The line that replaces dropped ones. */
+function noteOf(dropped: number, { at, event }: QueuedLine, maxLineLength: number): QueuedLine {
+  const message = `${dropped} lines were dropped here: they arrived faster than the storage could write them.`
+  const line = { at, level: 'WARNING', message, revisionId: event.topic } as const
+  return { at, event: encodeLine(line, maxLineLength) }
+}
+
+/** Retries until the lines are written, or cannot be. */
+async function persist(writing: Writing, lines: readonly QueuedLine[], lost: number): Promise<void> {
+  const commit = uuid7()
+  let waitMs = FIRST_WAIT_MS
+  while (!writing.isStopped && !writing.removing) {
+    try {
+      writing.state ??= await loadState(writing.store, writing.partition)
+      // The lines were written, but the response was lost.
+      if (writing.state.record?.commit === commit) return
+      await append(writing, writing.state, lines, lost, commit)
+      return
+    } catch (error) {
+      writing.state = undefined
+      if (!(error instanceof ConflictError)) {
+        if (!(error instanceof UnavailableError)) return writing.report(error)
+        await wait(writing, waitMs, false)
+      }
+      waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)
+    }
+  }
+}
+
+async function append(
+  writing: Writing,
+  before: LogState,
+  lines: readonly QueuedLine[],
+  lost: number,
+  commit: string,
+): Promise<void> {
+  const { store, partition, bounds } = writing
+  const times = lines.map(({ at }) => at)
+  const added = {
+    first: before.head + 1,
+    bytes: lines.reduce((sum, { event }) => sum + event.data.length, 0),
+    oldest: times.reduce((a, b) => Math.min(a, b)),
+    newest: times.reduce((a, b) => Math.max(a, b)),
+    lost,
+  }
+  const head = before.head + lines.length
+  const all = extend(before.record?.segments ?? [], before.head, added, bounds)
+  const excess = surplus(all, head, bounds)
+  const uncounted = all.slice(0, excess).reduce((sum, segment) => sum + segment.lost, 0)
+  const base = (before.record?.base ?? before.head) - uncounted
+  const segments = all.slice(excess)
+  const record = { segments, base, commit }
+  const { versions } = await store.commit(partition, {
+    guards: [recordGuard(before.version)],
+    ops: [{ op: 'append', token: 0, events: lines.map(({ event }) => event) }, putRecordOp(record)],
+  })
+  writing.state = { ...before, record, version: versions[0], head }
+  const keepLast = Math.min(head + 1 - segments[0]!.first, bounds.maxLines)
+  if (excess > 0) await store.trim(partition, { keepLast })
+}
+
+async function removeAfter(writing: Writing, written: Promise<void> | undefined): Promise<void> {
+  try {
+    await written
+    writing.state = undefined
+    await writing.store.commit(writing.partition, { ops: [{ op: 'clear' }] })
+  } finally {
+    writing.removing = undefined
+    if (writing.queue.length > 0) writing.running ??= run(writing)
   }
 }
 

@@ -43,26 +43,7 @@ export type Deployments = ReturnType<typeof createDeployments>
 
 /** The records of deployments and revisions. Every change is one commit, and wakes the workers. */
 export function createDeployments(options: DeploymentsOptions) {
-  const { store, wake, now, isHosted, opsOf } = options
-
-  async function write(
-    deployment: DeploymentRecord,
-    revision: RevisionRecord | undefined,
-    events: readonly StatusEvent[],
-    guards: readonly Guard[],
-  ): Promise<void> {
-    await store.commit(partitionOf(deployment.id), {
-      guards,
-      ops: [
-        putDeployment(deployment, isHosted),
-        ...(revision ? [putRevision(revision)] : []),
-        ...(events.length > 0 ? [statusOp(events)] : []),
-        ...events.flatMap((event) => opsOf?.(event) ?? []),
-      ],
-    })
-    wake()
-  }
-
+  const { store, now } = options
   return {
     /** Undefined for an unknown deployment, and for one with another owner. */
     async find(owner: string | null, id: string): Promise<DeploymentRecord | undefined> {
@@ -92,72 +73,19 @@ export function createDeployments(options: DeploymentsOptions) {
       store.count(DEPLOYMENTS, ofType(owner, type)),
 
     /** Throws 409 if the owner has a deployment with this name, or with this agent and environment. */
-    async create(given: DeploymentRecord, first: NewRevision | undefined): Promise<DeploymentRecord> {
-      const at = now()
-      const earlier = given.fingerprint === undefined ? undefined : await loadDeployment(store, given.id)
-      if (earlier) return sameRequest(earlier.record, given)
-      await takeNames(store, given, at)
-      const { deployment, revision } = withRevision(given, first, at)
-      const events = [statusOf(deployment), ...(revision ? [statusOfRevision(revision)] : [])]
-      try {
-        await write(deployment, revision, events, [unchanged(DEPLOYMENTS, deployment.id, undefined)])
-        return deployment
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error
-        // A request with the same `Idempotency-Key` was first.
-        const winner = await loadDeployment(store, deployment.id)
-        if (!winner) throw error
-        return sameRequest(winner.record, given)
-      }
-    },
+    create: (given: DeploymentRecord, first: NewRevision | undefined): Promise<DeploymentRecord> =>
+      create(options, given, first),
 
     /**
      * Changes a deployment, and creates a revision if `change` returns one. `change` runs again after a
      * conflict. Throws 404 for a removed deployment.
      */
-    update: (
-      id: string,
-      change: (deployment: DeploymentRecord) => {
-        readonly deployment: DeploymentRecord
-        readonly revision?: NewRevision | undefined
-      },
-    ): Promise<DeploymentRecord> =>
-      retryConflicts(async () => {
-        const read = await loadDeployment(store, id)
-        if (!read || isLeaving(read.record)) throw noDeployment(id)
-        const at = now()
-        const changed = change(read.record)
-        if (changed.revision?.id !== undefined) {
-          const known = await loadRevision(store, id, changed.revision.id)
-          if (known) {
-            sameRequest(known.record, changed.revision)
-            return read.record
-          }
-        }
-        const next = { ...changed.deployment, updatedAt: Math.max(at, read.record.updatedAt) }
-        const { deployment, revision } = withRevision(next, changed.revision, at)
-        const events = revision ? [statusOfRevision(revision)] : []
-        await write(deployment, revision, events, [guardDeployment(read)])
-        return deployment
-      }),
+    update: (id: string, change: Change): Promise<DeploymentRecord> =>
+      retryConflicts(() => update(options, id, change)),
 
     /** Stops a revision that is not final. Throws 400 for a final one. */
     interrupt: (deployment: DeploymentRecord, revisionId: string): Promise<RevisionRecord> =>
-      retryConflicts(async () => {
-        const [owner, read] = await Promise.all([
-          loadDeployment(store, deployment.id),
-          loadRevision(store, deployment.id, revisionId),
-        ])
-        if (!owner || !read) throw noDeployment(deployment.id)
-        const { status } = read.record
-        if (!owner.record.pending.includes(revisionId)) {
-          const detail = `Revision ID ${revisionId} is ${status}: only a revision in progress can be interrupted.`
-          throw refusal(400, detail)
-        }
-        const revision = { ...read.record, isInterrupted: true, updatedAt: now() }
-        await write(owner.record, revision, [], [guardDeployment(owner), guardRevision(read)])
-        return revision
-      }),
+      retryConflicts(() => interrupt(options, deployment.id, revisionId)),
 
     /** Makes the workers remove a deployment. `check` is called with what is removed, and may throw. */
     remove: (given: DeploymentRecord, check?: (deployment: DeploymentRecord) => void): Promise<void> =>
@@ -166,13 +94,102 @@ export function createDeployments(options: DeploymentsOptions) {
         if (!read || isLeaving(read.record)) return
         check?.(read.record)
         const deployment: DeploymentRecord = { ...read.record, status: 'AWAITING_DELETE', updatedAt: now() }
-        await write(deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
+        await write(options, deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
       }),
 
     /** Resolves when the deployment or one of its revisions changes, or the time is up. */
     changed: (deploymentId: string, ms: number, signal: AbortSignal | undefined): Promise<void> =>
       changedWithin(store, partitionOf(deploymentId), ms, ...(signal ? [signal] : [])),
   }
+}
+
+type Change = (deployment: DeploymentRecord) => {
+  readonly deployment: DeploymentRecord
+  readonly revision?: NewRevision | undefined
+}
+
+async function write(
+  { store, wake, isHosted, opsOf }: DeploymentsOptions,
+  deployment: DeploymentRecord,
+  revision: RevisionRecord | undefined,
+  events: readonly StatusEvent[],
+  guards: readonly Guard[],
+): Promise<void> {
+  await store.commit(partitionOf(deployment.id), {
+    guards,
+    ops: [
+      putDeployment(deployment, isHosted),
+      ...(revision ? [putRevision(revision)] : []),
+      ...(events.length > 0 ? [statusOp(events)] : []),
+      ...events.flatMap((event) => opsOf?.(event) ?? []),
+    ],
+  })
+  wake()
+}
+
+async function create(
+  options: DeploymentsOptions,
+  given: DeploymentRecord,
+  first: NewRevision | undefined,
+): Promise<DeploymentRecord> {
+  const { store, now } = options
+  const at = now()
+  const earlier = given.fingerprint === undefined ? undefined : await loadDeployment(store, given.id)
+  if (earlier) return sameRequest(earlier.record, given)
+  await takeNames(store, given, at)
+  const { deployment, revision } = withRevision(given, first, at)
+  const events = [statusOf(deployment), ...(revision ? [statusOfRevision(revision)] : [])]
+  try {
+    await write(options, deployment, revision, events, [unchanged(DEPLOYMENTS, deployment.id, undefined)])
+    return deployment
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+    // A request with the same `Idempotency-Key` was first.
+    const winner = await loadDeployment(store, deployment.id)
+    if (!winner) throw error
+    return sameRequest(winner.record, given)
+  }
+}
+
+async function update(options: DeploymentsOptions, id: string, change: Change): Promise<DeploymentRecord> {
+  const { store, now } = options
+  const read = await loadDeployment(store, id)
+  if (!read || isLeaving(read.record)) throw noDeployment(id)
+  const at = now()
+  const changed = change(read.record)
+  if (changed.revision?.id !== undefined) {
+    const known = await loadRevision(store, id, changed.revision.id)
+    if (known) {
+      sameRequest(known.record, changed.revision)
+      return read.record
+    }
+  }
+  const next = { ...changed.deployment, updatedAt: Math.max(at, read.record.updatedAt) }
+  const { deployment, revision } = withRevision(next, changed.revision, at)
+  const events = revision ? [statusOfRevision(revision)] : []
+  await write(options, deployment, revision, events, [guardDeployment(read)])
+  return deployment
+}
+
+async function interrupt(
+  options: DeploymentsOptions,
+  deploymentId: string,
+  revisionId: string,
+): Promise<RevisionRecord> {
+  const { store, now } = options
+  const [owner, read] = await Promise.all([
+    loadDeployment(store, deploymentId),
+    loadRevision(store, deploymentId, revisionId),
+  ])
+  if (!owner || !read) throw noDeployment(deploymentId)
+  const { status } = read.record
+  if (!owner.record.pending.includes(revisionId)) {
+    const detail = `Revision ID ${revisionId} is ${status}: only a revision in progress can be interrupted.`
+    throw refusal(400, detail)
+  }
+  const revision = { ...read.record, isInterrupted: true, updatedAt: now() }
+  await write(options, owner.record, revision, [], [guardDeployment(owner), guardRevision(read)])
+  return revision
 }
 
 /** Throws 409 if an earlier request with this `Idempotency-Key` was different. */

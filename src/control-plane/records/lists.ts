@@ -1,5 +1,5 @@
 import type { Doc, Store } from '../../storage/index.ts'
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
+import { listFitting, recordsOf } from '../../storage/store/pages.ts'
 import { idOfName } from './names.ts'
 import type {
   DeploymentFilter,
@@ -42,7 +42,6 @@ export async function listDeployments(
   return pageOf(store, DEPLOYMENTS, group, page, isWhole ? undefined : fits)
 }
 
-/** Undefined without a name. */
 async function idsNamed(store: Store, owner: string | null, name: string | undefined) {
   if (name === undefined) return undefined
   const id = await idOfName(store, owner, name)
@@ -81,7 +80,7 @@ async function pageOf<T>(
   const query = { orderBy, descending: true }
   const read = (doc: Doc) => recordOf<T>(doc)
   if (!fits) return (await store.list(collection, { ...query, ...page })).docs.map(read)
-  return listFitting(pagesOf(store, collection, query), { read, fits, ...page })
+  return listFitting(recordsOf(read, store, collection, query), fits, page)
 }
 
 function matches(deployment: DeploymentRecord, filter: DeploymentFilter): boolean {

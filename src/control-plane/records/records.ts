@@ -37,7 +37,6 @@ export const REVISION_STATUSES = [
   'DEPLOY_FAILED',
   /** Superseded by a newer revision. */
   'SKIPPED',
-  /** It was interrupted. */
   'INTERRUPTED',
   /** It was deployed, and its server could not be reached after a restart. */
   'UNKNOWN',
@@ -136,7 +135,6 @@ export interface RunningServer {
   readonly handle: Json
 }
 
-/** One change of a status. */
 export interface StatusChange {
   readonly status: string
   /** Milliseconds since 1970. */
@@ -173,7 +171,6 @@ export interface RevisionRecord {
   readonly history: readonly StatusChange[]
   /** Whether it is to be interrupted. */
   readonly isInterrupted?: boolean | undefined
-  /** The result of `prepare`. */
   readonly prepared?: Json | undefined
   /** The result of `build`. A redeploy takes it from its revision. */
   readonly artifact?: Json | undefined

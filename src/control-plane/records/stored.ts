@@ -34,7 +34,6 @@ export const loadRevision = (
   id: string,
 ): Promise<Stored<RevisionRecord> | undefined> => load(store, partitionOf(deploymentId), REVISIONS, id)
 
-/** The fields of a deployment in its owner's lists. */
 function ownerFields({ owner, createdAt, sourceConfig, status }: DeploymentRecord): DocIndex {
   const type = sourceConfig.deployment_type ?? 'prod'
   const fields = [ofOwner(owner), ofStatus(owner, status), ofType(owner, type)]

@@ -6,21 +6,7 @@ import type { SealedSecret } from '../records/records.ts'
  * Encrypts secrets at rest. `context`, such as their partition, binds them to it, so that they cannot be
  * moved to another deployment.
  */
-export interface SecretBox {
-  seal(context: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
-  /**
-   * Throws `AgentwireError` `secret_unreadable` for an unknown key, and for values that were changed, renamed
-   * or moved.
-   */
-  open(context: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
-  /**
-   * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text starts
-   * with its purpose, so that a signature for one use is invalid for another.
-   */
-  sign(text: string): Promise<string>
-  /** Whether one of the keys created the signature. The comparison takes constant time. */
-  verify(text: string, signature: string): Promise<boolean>
-}
+export type SecretBox = ReturnType<typeof createSecretBox>
 
 export interface Secret {
   readonly name: string
@@ -47,7 +33,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * A box that uses WebCrypto's AES-256-GCM and HMAC-SHA-256. Throws `AgentwireError` `invalid_key` for a key
  * of another length.
  */
-export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
+export function createSecretBox({ key }: SecretBoxOptions) {
   const given = readKeys(key)
   let derived: Promise<readonly Keys[]> | undefined
   // Not earlier: Workers allow no random or asynchronous work while a module is loaded.
@@ -86,13 +72,24 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   }
 
   return {
-    seal: (context, secrets) => Promise.all(secrets.map((secret) => sealOne(context, secret))),
-    open: (context, sealed) => Promise.all(sealed.map((secret) => openOne(context, secret))),
-    async sign(text) {
+    seal: (context: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]> =>
+      Promise.all(secrets.map((secret) => sealOne(context, secret))),
+    /**
+     * Throws `AgentwireError` `secret_unreadable` for an unknown key, and for values that were changed, renamed
+     * or moved.
+     */
+    open: (context: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]> =>
+      Promise.all(sealed.map((secret) => openOne(context, secret))),
+    /**
+     * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text starts
+     * with its purpose, so that a signature for one use is invalid for another.
+     */
+    async sign(text: string): Promise<string> {
       const [{ signing }] = await keys()
       return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', signing, encoder.encode(text))))
     },
-    async verify(text, signature) {
+    /** Whether one of the keys created the signature. The comparison takes constant time. */
+    async verify(text: string, signature: string): Promise<boolean> {
       const bytes = fromBase64(signature)
       // Other spellings of the same bytes are rejected.
       if (!bytes || toBase64Url(bytes) !== signature) return false

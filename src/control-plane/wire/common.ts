@@ -123,7 +123,6 @@ export const mapOf = <S extends z.ZodMiniType>(values: S) =>
       : refuse(payload, NO_DICT),
   )
 
-/** Any JSON value. */
 export const JSON_VALUE = z.unknown() as z.ZodMiniType<Json | undefined>
 export const JSON_OBJECT = kind<{ [name: string]: Json | undefined }>(
   { type: 'object', additionalProperties: true },
@@ -169,13 +168,11 @@ export const textQuery = (description: string) => z.optional(described(STRING, d
 export const limited = (maximum: number, preset: number) =>
   z._default(integer({ minimum: 1, maximum }), preset)
 
-/** The query members for a page. */
 export const PAGE_QUERY = {
   limit: limited(100, 20),
   offset: z._default(integer({ minimum: 0 }), 0),
 } as const
 
-/** A page of a list. */
 export const pageOf = <S extends z.ZodMiniType>(title: string, item: S) =>
   titled(title, { resources: list(item), offset: INTEGER })
 

@@ -40,7 +40,6 @@ export interface WorkerContext {
   readonly uploads: Uploads
   readonly secrets: SecretBox
   readonly times: WorkerTimes
-  /** Build slots, by owner. */
   readonly builds: KeyedSemaphore<string | null>
   /** Slots for starting servers again, by owner. */
   readonly starts: KeyedSemaphore<string | null>

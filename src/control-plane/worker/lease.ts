@@ -39,8 +39,55 @@ export type Lease = NonNullable<Awaited<ReturnType<typeof claimDeployment>>>
 
 /** Takes a deployment's lease. Undefined if another process holds it. */
 export async function claimDeployment(context: WorkerContext, id: string, takesBack = false) {
-  const { store, instance, isHosted, closing } = context
-  const { leaseMs } = context.times
+  const claim = await claimToken(context, id, takesBack)
+  if (!claim) return undefined
+  const { store, isHosted } = context
+  const leased: Leased = { context, id, ...claim }
+  const { lease, token } = claim
+  return {
+    context,
+    id,
+    /** Aborts when the lease is lost or released. */
+    signal: lease.signal,
+    /** Whether the lease was lost, so that another process may have it. */
+    get isLost() {
+      return lease.isLost
+    },
+    load: (): Promise<Stored<DeploymentRecord> | undefined> =>
+      retried(leased, () => loadDeployment(store, id)),
+    loadRevision: async (revisionId: string): Promise<RevisionRecord | undefined> =>
+      (await retried(leased, () => loadRevision(store, id, revisionId)))?.record,
+    change: (change: (deployment: DeploymentRecord) => Partial<DeploymentRecord>): Promise<void> =>
+      write(leased, undefined, (deployment) => ({ deployment: change(deployment) })),
+    changeRevision: (
+      revisionId: string,
+      change: (deployment: DeploymentRecord, revision: RevisionRecord) => Changed,
+    ): Promise<void> => write(leased, revisionId, (deployment, revision) => change(deployment, revision!)),
+    commit: (ops: readonly Op[]): Promise<void> => commit(leased, ops),
+    /** Throws `ConflictError` if the given deployment has changed since it was read. */
+    async release(read?: Stored<DeploymentRecord>): Promise<void> {
+      // A worker with another kind of deployer has listed it as work.
+      const unlisted = read && WORK in read.index ? [putDeployment(read.record, isHosted)] : []
+      await commit(leased, [...unlisted, { op: 'release', token }], read)
+      lease.end()
+    },
+    /** Stops renewing the lease without releasing it, so that it expires. */
+    abandon: lease.end,
+  }
+}
+
+interface Leased {
+  readonly context: WorkerContext
+  readonly id: string
+  readonly token: number
+  readonly lease: ReturnType<typeof holdLease>
+}
+
+async function claimToken(
+  { store, instance, times: { leaseMs } }: WorkerContext,
+  id: string,
+  takesBack: boolean,
+): Promise<Pick<Leased, 'token' | 'lease'> | undefined> {
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
   const held = isHeld(before) ? before.lease : undefined
@@ -56,91 +103,61 @@ export async function claimDeployment(context: WorkerContext, id: string, takesB
     if (error instanceof ConflictError || error instanceof FencedError) return undefined
     throw error
   }
-
-  const fence = { guard: 'fence', token } as const
   const renew = () =>
-    store.commit(partition, { guards: [fence], ops: [{ op: 'renew', token, ttlMs: leaseMs }] })
-  const lease = holdLease({ ttlMs: leaseMs, renew, claimedAt })
-
-  async function commit(
-    ops: readonly Op[],
-    read?: Stored<DeploymentRecord>,
-    revision?: Stored<RevisionRecord>,
-  ): Promise<void> {
-    const ofDeployment = read ? [guardDeployment(read)] : []
-    const ofRevision = revision ? [guardRevision(revision)] : []
-    await lease.guard(() => store.commit(partition, { guards: [fence, ...ofDeployment, ...ofRevision], ops }))
-  }
-
-  const retried = <T>(attempt: () => Promise<T>): Promise<T> =>
-    retry(attempt, {
-      isRetryable: (error) => !(error instanceof FencedError),
-      forMs: leaseMs,
-      firstMs: leaseMs / 100,
-      maxMs: leaseMs / 10,
-      signals: [lease.signal, closing],
+    store.commit(partition, {
+      guards: [{ guard: 'fence', token }],
+      ops: [{ op: 'renew', token, ttlMs: leaseMs }],
     })
+  return { token, lease: holdLease({ ttlMs: leaseMs, renew, claimedAt }) }
+}
 
-  async function loadBoth(revisionId: string | undefined) {
-    const read = await loadDeployment(store, id)
+async function commit(
+  { context, id, token, lease }: Leased,
+  ops: readonly Op[],
+  read?: Stored<DeploymentRecord>,
+  revision?: Stored<RevisionRecord>,
+): Promise<void> {
+  const guards = [
+    { guard: 'fence', token } as const,
+    ...(read ? [guardDeployment(read)] : []),
+    ...(revision ? [guardRevision(revision)] : []),
+  ]
+  await lease.guard(() => context.store.commit(partitionOf(id), { guards, ops }))
+}
+
+const retried = <T>({ context, lease }: Leased, attempt: () => Promise<T>): Promise<T> =>
+  retry(attempt, {
+    isRetryable: (error) => !(error instanceof FencedError),
+    forMs: context.times.leaseMs,
+    firstMs: context.times.leaseMs / 100,
+    maxMs: context.times.leaseMs / 10,
+    signals: [lease.signal, context.closing],
+  })
+
+function write(
+  leased: Leased,
+  revisionId: string | undefined,
+  change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
+): Promise<void> {
+  const { context, id } = leased
+  // The length of the history after a commit whose response was lost. Only the lease holder adds to it.
+  let sent: number | undefined
+  const attempt = async (): Promise<void> => {
+    const read = await loadDeployment(context.store, id)
     if (!read) throw new FencedError('The deployment no longer exists.')
-    return {
-      read,
-      revision: revisionId === undefined ? undefined : await loadRevision(store, id, revisionId),
+    const revision = revisionId === undefined ? undefined : await loadRevision(context.store, id, revisionId)
+    const length = revision?.record.history.length ?? 0
+    if (sent !== undefined && length >= sent) return
+    const changed = change(read.record, revision?.record)
+    try {
+      await commit(leased, opsOfChange(context, read.record, revision?.record, changed), read, revision)
+    } catch (error) {
+      const added = changed.passes?.length ?? 0
+      if (added > 0 && !(error instanceof ConflictError)) sent = length + added
+      throw error
     }
   }
-
-  function write(
-    revisionId: string | undefined,
-    change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
-  ): Promise<void> {
-    // The length of the history after a commit whose response was lost. Only the lease holder adds to it.
-    let sent: number | undefined
-    const attempt = async (): Promise<void> => {
-      const { read, revision } = await loadBoth(revisionId)
-      const length = revision?.record.history.length ?? 0
-      if (sent !== undefined && length >= sent) return
-      const changed = change(read.record, revision?.record)
-      try {
-        await commit(opsOfChange(context, read.record, revision?.record, changed), read, revision)
-      } catch (error) {
-        const added = changed.passes?.length ?? 0
-        if (added > 0 && !(error instanceof ConflictError)) sent = length + added
-        throw error
-      }
-    }
-    return retried(() => retryOnConflict(attempt))
-  }
-
-  return {
-    context,
-    id,
-    /** Aborts when the lease is lost or released. */
-    signal: lease.signal,
-    /** Whether the lease was lost, so that another process may have it. */
-    get isLost() {
-      return lease.isLost
-    },
-    load: (): Promise<Stored<DeploymentRecord> | undefined> => retried(() => loadDeployment(store, id)),
-    loadRevision: async (revisionId: string): Promise<RevisionRecord | undefined> =>
-      (await retried(() => loadRevision(store, id, revisionId)))?.record,
-    change: (change: (deployment: DeploymentRecord) => Partial<DeploymentRecord>): Promise<void> =>
-      write(undefined, (deployment) => ({ deployment: change(deployment) })),
-    changeRevision: (
-      revisionId: string,
-      change: (deployment: DeploymentRecord, revision: RevisionRecord) => Changed,
-    ): Promise<void> => write(revisionId, (deployment, revision) => change(deployment, revision!)),
-    commit: (ops: readonly Op[]): Promise<void> => commit(ops),
-    /** Throws `ConflictError` if the given deployment has changed since it was read. */
-    async release(read?: Stored<DeploymentRecord>): Promise<void> {
-      // A worker with another kind of deployer has listed it as work.
-      const unlisted = read && WORK in read.index ? [putDeployment(read.record, isHosted)] : []
-      await commit([...unlisted, { op: 'release', token }], read)
-      lease.end()
-    },
-    /** Stops renewing the lease without releasing it, so that it expires. */
-    abandon: lease.end,
-  }
+  return retried(leased, () => retryOnConflict(attempt))
 }
 
 function opsOfChange(

@@ -31,151 +31,180 @@ export type Reconciler = ReturnType<typeof startReconciler>
 
 /** Does what a deployment needs, one step at a time, and releases it when nothing is left to do. */
 export function startReconciler(lease: Lease) {
-  const { store, deployer, closing, times, onError, now } = lease.context
-  const isHost = deployer.recover !== undefined
-  /** Servers that are being stopped, with the time of the next retry. */
-  const retiring = new Map<string, number>()
-  let isDown = isHost
-  let serving: Running | undefined
-  let recoverAt = 0
-  let failures = 0
+  const isHost = lease.context.deployer.recover !== undefined
+  const work: Work = {
+    lease,
+    isHost,
+    retiring: new Map(),
+    isDown: isHost,
+    serving: undefined,
+    recoverAt: 0,
+    failures: 0,
+    waiting: [],
+    asked: [],
+    lookAgain: () => {},
+  }
   let isDone = false
-  /** Callers of `rested` that wait for the rest after the next step, and after the current one. */
-  const waiting: (() => void)[] = []
-  const asked: (() => void)[] = []
-  let lookAgain = () => {}
-
-  const delayAfter = (count: number): number => backoff(count - 1, times.retryMs, MAX_RETRY_MS)
-  const report = (error: unknown): void => void reportError(error, onError)
-  const isOver = (): boolean => closing.aborted || lease.signal.aborted
-
-  async function step(): Promise<'again' | 'over' | Rest> {
-    const read = await lease.load()
-    if (!read) {
-      // Its deletion has succeeded, but the store's response was lost.
-      await store.trim(partitionOf(lease.id), { keepLast: 0 })
-      await lease.release()
-      return 'over'
-    }
-    const { record: deployment } = read
-    const [oldest] = deployment.pending
-    if (!isLeaving(deployment)) for (const server of deployment.retiring) retire(server)
-    const next = nextStep({
-      deployment,
-      revision: oldest === undefined ? undefined : await lease.loadRevision(oldest),
-      isDown: isDown && deployment.activeRevisionId !== null && performance.now() >= recoverAt,
-      hasBuild: deployer.build !== undefined,
-    })
-    if (next.do !== 'rest') return perform(next)
-    const serves = isHost && deployment.activeRevisionId !== null
-    if (serves || deployment.retiring.length > 0) return restOf(serves && isDown)
-    await lease.release(read)
-    return 'over'
-  }
-
-  function restOf(isRecoveredLater: boolean): Rest {
-    const due = [...retiring.values(), ...(isRecoveredLater ? [recoverAt] : [])]
-    const ms = due.reduce((least, at) => Math.min(least, at - performance.now()), REST_MS)
-    return { ms, isReached: ![...retiring.values()].includes(Number.POSITIVE_INFINITY) }
-  }
-
-  async function perform(next: Step): Promise<'again' | 'over'> {
-    if (next.do === 'remove') {
-      await removeDeployment(lease)
-      await lease.release()
-      return 'over'
-    }
-    if (next.do === 'ready') await lease.change(() => ({ status: 'READY', updatedAt: now() }))
-    else if (next.do === 'end') await endRevision(lease, next.revision.id, next.end)
-    else if (next.do === 'recover') {
-      serving = await recoverServer(lease)
-      isDown = serving === undefined
-      failures = isDown ? failures + 1 : 0
-      if (isDown) recoverAt = performance.now() + delayAfter(failures)
-    } else if (next.do === 'phase') {
-      await runPhase(lease, next.phase, next.revision)
-      if (isHost && next.phase === 'deploy') await startedHere(next.revision.id)
-    }
-    return 'again'
-  }
-
-  async function startedHere(revisionId: string): Promise<void> {
-    if ((await lease.load())?.record.activeRevisionId !== revisionId) return
-    serving = (await lease.loadRevision(revisionId))?.running
-    isDown = false
-  }
-
-  /** Not one of the steps: a server that drains must not delay the next revision. */
-  function retire(server: RunningServer): void {
-    const { revisionId } = server
-    if ((retiring.get(revisionId) ?? 0) > performance.now()) return
-    retiring.set(revisionId, Number.POSITIVE_INFINITY)
-    void retireServer(lease, server)
-      .catch(report)
-      .then((isStopped) => {
-        if (isStopped) retiring.delete(revisionId)
-        else retiring.set(revisionId, performance.now() + times.retryMs)
-        lookAgain()
-      })
-  }
-
-  async function steps(): Promise<void> {
-    let errors = 0
-    while (!isOver()) {
-      let wait: number
-      for (const one of waiting.splice(0)) asked.push(one)
-      try {
-        const came = await step()
-        if (came === 'over') return
-        errors = 0
-        if (came === 'again') continue
-        if (came.isReached) rest()
-        wait = came.ms
-      } catch (error) {
-        if (isOver()) return
-        // A request changed the deployment while it was being released.
-        if (error instanceof ConflictError) continue
-        report(error)
-        wait = delayAfter(++errors)
-        if (errors >= MANY_FAILURES) rest()
-      }
-      await sleepUntilChanged(wait)
-    }
-  }
-
-  function rest(): void {
-    for (const resolve of asked.splice(0)) resolve()
-  }
-
-  async function sleepUntilChanged(ms: number): Promise<void> {
-    const again = new AbortController()
-    lookAgain = () => again.abort()
-    if (waiting.length > 0) lookAgain()
-    await changedWithin(store, partitionOf(lease.id), ms, lease.signal, closing, again.signal)
-  }
-
-  const done = steps()
-    .catch(report)
+  const done = steps(work)
+    .catch((error) => report(work, error))
     .finally(() => {
       isDone = true
-      for (const one of waiting.splice(0)) asked.push(one)
-      rest()
+      hear(work)
+      rest(work)
     })
   return {
     /** Takes a step, and resolves when the deployment is idle, fails repeatedly, or the lease has ended. */
     rested: (): Promise<void> =>
       new Promise((resolve) => {
         if (isDone) return resolve()
-        waiting.push(resolve)
-        lookAgain()
+        work.waiting.push(resolve)
+        work.lookAgain()
       }),
     /** Resolves when the lease was released or lost, or the worker closes. Never rejects. */
     done,
     /** The server that was started here, for a deployer whose servers end with their process. */
     get serving() {
-      return serving
+      return work.serving
     },
   }
+}
+
+interface Work {
+  readonly lease: Lease
+  readonly isHost: boolean
+  /** Servers that are being stopped, with the time of the next retry. */
+  readonly retiring: Map<string, number>
+  isDown: boolean
+  serving: Running | undefined
+  recoverAt: number
+  failures: number
+  /** Callers of `rested` that wait for the rest after the next step, and after the current one. */
+  readonly waiting: (() => void)[]
+  readonly asked: (() => void)[]
+  lookAgain: () => void
+}
+
+const report = ({ lease }: Work, error: unknown): void => void reportError(error, lease.context.onError)
+
+const delayAfter = ({ lease }: Work, failures: number): number =>
+  backoff(failures - 1, lease.context.times.retryMs, MAX_RETRY_MS)
+
+async function steps(work: Work): Promise<void> {
+  const { lease } = work
+  const isOver = (): boolean => lease.context.closing.aborted || lease.signal.aborted
+  let errors = 0
+  while (!isOver()) {
+    let wait: number
+    hear(work)
+    try {
+      const came = await step(work)
+      if (came === 'over') return
+      errors = 0
+      if (came === 'again') continue
+      if (came.isReached) rest(work)
+      wait = came.ms
+    } catch (error) {
+      if (isOver()) return
+      // A request changed the deployment while it was being released.
+      if (error instanceof ConflictError) continue
+      report(work, error)
+      wait = delayAfter(work, ++errors)
+      if (errors >= MANY_FAILURES) rest(work)
+    }
+    await sleepUntilChanged(work, wait)
+  }
+}
+
+function hear({ waiting, asked }: Work): void {
+  for (const resolve of waiting.splice(0)) asked.push(resolve)
+}
+
+function rest({ asked }: Work): void {
+  for (const resolve of asked.splice(0)) resolve()
+}
+
+async function sleepUntilChanged(work: Work, ms: number): Promise<void> {
+  const { lease } = work
+  const again = new AbortController()
+  work.lookAgain = () => again.abort()
+  if (work.waiting.length > 0) again.abort()
+  const { store, closing } = lease.context
+  await changedWithin(store, partitionOf(lease.id), ms, lease.signal, closing, again.signal)
+}
+
+async function step(work: Work): Promise<'again' | 'over' | Rest> {
+  const { lease, isHost } = work
+  const { store, deployer } = lease.context
+  const read = await lease.load()
+  if (!read) {
+    // Its deletion has succeeded, but the store's response was lost.
+    await store.trim(partitionOf(lease.id), { keepLast: 0 })
+    await lease.release()
+    return 'over'
+  }
+  const { record: deployment } = read
+  const [oldest] = deployment.pending
+  if (!isLeaving(deployment)) for (const server of deployment.retiring) retire(work, server)
+  const next = nextStep({
+    deployment,
+    revision: oldest === undefined ? undefined : await lease.loadRevision(oldest),
+    isDown: work.isDown && deployment.activeRevisionId !== null && performance.now() >= work.recoverAt,
+    hasBuild: deployer.build !== undefined,
+  })
+  if (next.do !== 'rest') return perform(work, next)
+  const serves = isHost && deployment.activeRevisionId !== null
+  if (serves || deployment.retiring.length > 0) return restOf(work, serves && work.isDown)
+  await lease.release(read)
+  return 'over'
+}
+
+function restOf({ retiring, recoverAt }: Work, isRecoveredLater: boolean): Rest {
+  const due = [...retiring.values(), ...(isRecoveredLater ? [recoverAt] : [])]
+  const ms = due.reduce((least, at) => Math.min(least, at - performance.now()), REST_MS)
+  return { ms, isReached: ![...retiring.values()].includes(Number.POSITIVE_INFINITY) }
+}
+
+async function perform(work: Work, next: Step): Promise<'again' | 'over'> {
+  const { lease } = work
+  if (next.do === 'remove') {
+    await removeDeployment(lease)
+    await lease.release()
+    return 'over'
+  }
+  if (next.do === 'ready') await lease.change(() => ({ status: 'READY', updatedAt: lease.context.now() }))
+  else if (next.do === 'end') await endRevision(lease, next.revision.id, next.end)
+  else if (next.do === 'recover') {
+    work.serving = await recoverServer(lease)
+    work.isDown = work.serving === undefined
+    work.failures = work.isDown ? work.failures + 1 : 0
+    if (work.isDown) work.recoverAt = performance.now() + delayAfter(work, work.failures)
+  } else if (next.do === 'phase') {
+    await runPhase(lease, next.phase, next.revision)
+    if (work.isHost && next.phase === 'deploy') await startedHere(work, next.revision.id)
+  }
+  return 'again'
+}
+
+async function startedHere(work: Work, revisionId: string): Promise<void> {
+  const { lease } = work
+  if ((await lease.load())?.record.activeRevisionId !== revisionId) return
+  work.serving = (await lease.loadRevision(revisionId))?.running
+  work.isDown = false
+}
+
+/** Not one of the steps: a server that drains must not delay the next revision. */
+function retire(work: Work, server: RunningServer): void {
+  const { lease, retiring } = work
+  const { revisionId } = server
+  if ((retiring.get(revisionId) ?? 0) > performance.now()) return
+  retiring.set(revisionId, Number.POSITIVE_INFINITY)
+  void retireServer(lease, server)
+    .catch((error) => report(work, error))
+    .then((isStopped) => {
+      if (isStopped) retiring.delete(revisionId)
+      else retiring.set(revisionId, performance.now() + lease.context.times.retryMs)
+      work.lookAgain()
+    })
 }
 
 /** Revisions deleted per commit. */

@@ -35,142 +35,154 @@ export type Worker = ReturnType<typeof createWorker>
 
 /** Moves revisions through their statuses. Workers that share a store divide the deployments by leases. */
 export function createWorker({
-  times: given,
+  times,
   builds = 2,
   starts = 2,
   instance = crypto.randomUUID(),
   ...options
 }: WorkerOptions) {
-  const { store, deployer, uploads, onError } = options
-  const times = { ...TIMES, ...given }
   const closed = new AbortController()
-  const context: WorkerContext = {
+  const work: Work = {
     ...options,
-    times,
+    times: { ...TIMES, ...times },
     instance,
-    isHosted: deployer.recover !== undefined,
+    isHosted: options.deployer.recover !== undefined,
     builds: createKeyedSemaphore(fairShare(builds)),
     starts: createKeyedSemaphore(fairShare(starts)),
     closing: closed.signal,
+    held: new Map(),
+    missed: new Set(),
+    orphaned: new Map(),
+    looking: Promise.resolve(),
+    isAwake: false,
+    takesBack: true,
+    polling: undefined,
   }
-  const held = new Map<string, { readonly lease: Lease; readonly reconciler: Reconciler }>()
-  /** Deployments that were due while another process held them. */
-  const missed = new Set<string>()
-  /** Servers that run here although their deployment's lease was lost. */
-  const orphaned = new Map<string, Running>()
-  let looking: Promise<void> = Promise.resolve()
-  let isAwake = false
-  /** During the first scan, leases under this name belong to the previous process. */
-  let takesBack = true
-  let polling: ReturnType<typeof setTimeout> | undefined
   let closing: Promise<void> | undefined
-  const report = (error: unknown): void => void reportError(error, onError)
-
-  /** Claims all deployments that have work and that no process holds. */
-  async function look(): Promise<void> {
-    isAwake = false
-    const orphans = new Map(orphaned)
-    const failures = new Map<string, unknown>()
-    for await (const docs of pagesOf(store, DEPLOYMENTS, { orderBy: WORK }))
-      for (const { id } of docs) {
-        if (closed.signal.aborted) return
-        if (held.has(id)) missed.add(id)
-        // A deployment that cannot be claimed must not delay the others.
-        else await begin(id).catch((error: unknown) => failures.set(id, error))
-      }
-    takesBack = false
-    // Another process has taken or deleted the deployment.
-    for (const [id, running] of orphans)
-      if (!failures.has(id) && orphaned.delete(id)) await stopOrphan(id, running)
-    const [failure] = failures.values()
-    if (failures.size > 0) throw failure
-  }
-
-  async function stopOrphan(deploymentId: string, running: Running): Promise<void> {
-    const given = { deploymentId, name: '', owner: null, signal: closed.signal, log: () => {} }
-    await deployer.stop(running, given).catch(report)
-  }
-
-  async function begin(id: string): Promise<void> {
-    const lease = await claimDeployment(context, id, takesBack)
-    if (!lease) return
-    orphaned.delete(id)
-    missed.delete(id)
-    const reconciler = startReconciler(lease)
-    held.set(id, { lease, reconciler })
-    void reconciler.done.then(() => {
-      if (closed.signal.aborted) return
-      held.delete(id)
-      if (lease.isLost && reconciler.serving) orphaned.set(id, reconciler.serving)
-      // A lost lease may be free again, and a change during the release is due.
-      if (missed.delete(id) || lease.isLost) wake()
-    })
-  }
-
-  function wake(): void {
-    if (isAwake || closed.signal.aborted) return
-    isAwake = true
-    looked().catch(report)
-  }
-
-  /** One more scan, after those in progress. Only its caller gets its error. */
-  function looked(): Promise<void> {
-    const done = looking.then(look)
-    looking = done.catch(() => {})
-    return done
-  }
-
-  const sweep = (): Promise<void> => uploads.sweep().catch(report)
-
-  function poll(): void {
-    polling = startTimer(jitter(times.leaseMs / 3), () => {
-      wake()
-      void sweep()
-      poll()
-    })
-  }
-
-  async function close(): Promise<void> {
-    clearTimeout(polling)
-    closed.abort()
-    await looking
-    await Promise.all([...held.values()].map(({ reconciler }) => reconciler.done))
-    await deployer.close?.().catch(report)
-    await Promise.all([...held.values()].map(({ lease }) => giveBack(lease).catch(report)))
-  }
-
-  async function giveBack(lease: Lease): Promise<void> {
-    try {
-      if (!lease.signal.aborted) await lease.release()
-    } finally {
-      lease.abandon()
-    }
-  }
 
   return {
-    /** Looks for work soon. */
-    wake,
+    wake: (): void => wake(work),
     /** Starts to look for work regularly. May be called more than once. */
     start(): void {
-      if (polling !== undefined || closed.signal.aborted) return
-      poll()
-      wake()
+      if (work.polling !== undefined || closed.signal.aborted) return
+      poll(work)
+      wake(work)
     },
     /** Does everything that is due now, and resolves when each deployment is idle. */
     async reconcile(): Promise<{ readonly deployments: number }> {
-      const before = new Set(held.keys())
-      const looking = looked()
+      const before = new Set(work.held.keys())
+      const looking = looked(work)
       await looking.catch(() => {})
-      const mine = [...held].filter(([id]) => !before.has(id))
-      await Promise.all([...held.values()].map(({ reconciler }) => reconciler.rested()))
+      const mine = [...work.held].filter(([id]) => !before.has(id))
+      await Promise.all([...work.held.values()].map(({ reconciler }) => reconciler.rested()))
       await looking
-      await sweep()
+      await sweep(work)
       return { deployments: mine.length }
     },
     /**
      * Stops phases, which other processes start again, ends what runs in this process, and releases the
      * leases.
      */
-    close: (): Promise<void> => (closing ??= close()),
+    close: (): Promise<void> => (closing ??= close(work, closed)),
+  }
+}
+
+interface Work extends WorkerContext {
+  readonly held: Map<string, { readonly lease: Lease; readonly reconciler: Reconciler }>
+  /** Deployments that were due while another process held them. */
+  readonly missed: Set<string>
+  /** Servers that run here although their deployment's lease was lost. */
+  readonly orphaned: Map<string, Running>
+  looking: Promise<void>
+  isAwake: boolean
+  /** During the first scan, leases under this name belong to the previous process. */
+  takesBack: boolean
+  polling: ReturnType<typeof setTimeout> | undefined
+}
+
+const report = ({ onError }: Work, error: unknown): void => void reportError(error, onError)
+
+/** Claims all deployments that have work and that no process holds. */
+async function look(work: Work): Promise<void> {
+  const { store, closing, held, missed, orphaned } = work
+  work.isAwake = false
+  const orphans = new Map(orphaned)
+  const failures = new Map<string, unknown>()
+  for await (const docs of pagesOf(store, DEPLOYMENTS, { orderBy: WORK }))
+    for (const { id } of docs) {
+      if (closing.aborted) return
+      if (held.has(id)) missed.add(id)
+      // A deployment that cannot be claimed must not delay the others.
+      else await begin(work, id).catch((error: unknown) => failures.set(id, error))
+    }
+  work.takesBack = false
+  // Another process has taken or deleted the deployment.
+  for (const [id, running] of orphans)
+    if (!failures.has(id) && orphaned.delete(id)) await stopOrphan(work, id, running)
+  const [failure] = failures.values()
+  if (failures.size > 0) throw failure
+}
+
+async function stopOrphan(work: Work, deploymentId: string, running: Running): Promise<void> {
+  const given = { deploymentId, name: '', owner: null, signal: work.closing, log: () => {} }
+  await work.deployer.stop(running, given).catch((error) => report(work, error))
+}
+
+async function begin(work: Work, id: string): Promise<void> {
+  const { closing, held, missed, orphaned } = work
+  const lease = await claimDeployment(work, id, work.takesBack)
+  if (!lease) return
+  orphaned.delete(id)
+  missed.delete(id)
+  const reconciler = startReconciler(lease)
+  held.set(id, { lease, reconciler })
+  void reconciler.done.then(() => {
+    if (closing.aborted) return
+    held.delete(id)
+    if (lease.isLost && reconciler.serving) orphaned.set(id, reconciler.serving)
+    // A lost lease may be free again, and a change during the release is due.
+    if (missed.delete(id) || lease.isLost) wake(work)
+  })
+}
+
+function wake(work: Work): void {
+  if (work.isAwake || work.closing.aborted) return
+  work.isAwake = true
+  looked(work).catch((error) => report(work, error))
+}
+
+/** One more scan, after those in progress. Only its caller gets its error. */
+function looked(work: Work): Promise<void> {
+  const done = work.looking.then(() => look(work))
+  work.looking = done.catch(() => {})
+  return done
+}
+
+const sweep = (work: Work): Promise<void> => work.uploads.sweep().catch((error) => report(work, error))
+
+function poll(work: Work): void {
+  work.polling = startTimer(jitter(work.times.leaseMs / 3), () => {
+    wake(work)
+    void sweep(work)
+    poll(work)
+  })
+}
+
+async function close(work: Work, closed: AbortController): Promise<void> {
+  const { polling, looking, held, deployer } = work
+  const told = (error: unknown) => report(work, error)
+  clearTimeout(polling)
+  closed.abort()
+  await looking
+  await Promise.all([...held.values()].map(({ reconciler }) => reconciler.done))
+  await deployer.close?.().catch(told)
+  await Promise.all([...held.values()].map(({ lease }) => giveBack(lease).catch(told)))
+}
+
+async function giveBack(lease: Lease): Promise<void> {
+  try {
+    if (!lease.signal.aborted) await lease.release()
+  } finally {
+    lease.abandon()
   }
 }

@@ -48,6 +48,9 @@ const CORS_OPTIONS: OptionTable<CorsOptions | LangGraphCors> = {
 }
 export const CORS = ['false', CORS_OPTIONS] as const
 
+/** The origins of pages served from this machine, for handlers without `http.cors`. */
+export const LOOPBACK = { allow_origin_regex: 'https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?' }
+
 /** The headers of HTTP and tracing that pages may send to every handler. */
 const HEADERS =
   'authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,prefer,traceparent,tracestate,x-api-key,x-request-id'

@@ -94,6 +94,12 @@ const LOCAL = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
 /** Whether a hostname of a URL is this machine's own. A page cannot make these lead elsewhere. */
 export const isLocalHost = (hostname: string): boolean => LOCAL.test(hostname)
 
+/** Whether only this machine can reach an address. */
+export const isLoopback = (address: string): boolean => isLocalHost(bracketed(address))
+
+/** An address as URLs have it. */
+export const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address)
+
 /**
  * A handler that, as long as it is open, answers only requests for this machine's own names and the given
  * ones, without their ports: a page can make its own host name resolve to this machine (DNS

@@ -1,8 +1,9 @@
+import { filteredPage, MAX_LOOKED_AT } from '../../core/filtered-page.ts'
 import { passes } from '../../core/metadata-filter.ts'
 import { accessOf, type Principal } from '../../core/principal.ts'
 import type { Store } from '../../storage/index.ts'
 import { compareKeys } from '../../storage/store/cursor.ts'
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
+import { listFitting, recordsOf } from '../../storage/store/pages.ts'
 import { internalsOf, type ServedEngine } from '../index.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant } from './find.ts'
 import {
@@ -35,8 +36,6 @@ export interface AssistantPage {
   /** The total count. With `fits`, at most one more than the end of the page. */
   readonly total: number
 }
-
-const MAX_LOOKED_AT = 10_000
 
 /** A page of an owner's assistants, including system assistants. Default: newest first. */
 export async function searchAssistants(
@@ -78,13 +77,7 @@ export async function countAssistants(
   const field = listField(owner, 'createdAt', graphOf(engine, query))
   const { length } = await systemAssistants(engine, owner, { ...query, fits })
   if (!fits) return length + (await internalsOf(engine).store.count(ASSISTANTS, field))
-  const { count } = await lookFor(
-    internalsOf(engine).store,
-    { field, ascending: false },
-    fits,
-    Infinity,
-    Infinity,
-  )
+  const { count } = await lookFor(internalsOf(engine).store, { field, ascending: false }, fits, 0, Infinity)
   return length + count
 }
 
@@ -104,12 +97,8 @@ export async function listVersions(
   const { record, docVersion } = read
   if (docVersion === undefined) return [record].filter(fits).slice(offset, offset + limit)
   const partition = placeOf(record.owner, record.assistantId)
-  const versions = pagesOf(internalsOf(engine).store, VERSIONS, {
-    partition,
-    orderBy: 'version',
-    descending: true,
-  })
-  return listFitting(versions, { read: recordOf, fits, offset, limit })
+  const query = { partition, orderBy: 'version', descending: true }
+  return listFitting(recordsOf(recordOf, internalsOf(engine).store, VERSIONS, query), fits, { offset, limit })
 }
 
 /** Selects assistants that match the query and the principal's filter. */
@@ -156,23 +145,16 @@ interface Window {
 async function readWindow(store: Store, list: List, from: number, until: number): Promise<Window> {
   const counted = store.count(ASSISTANTS, list.field)
   const made: AssistantRecord[] = []
-  for await (const docs of pagesOf(store, ASSISTANTS, { ...orderOf(list), offset: from }, until - from))
-    for (const doc of docs) made.push(recordOf(doc))
+  const query = { ...orderOf(list), offset: from }
+  for await (const one of recordsOf(recordOf, store, ASSISTANTS, query, until - from)) made.push(one)
   return { made, count: await counted }
 }
 
 /** The same for selected assistants, counted up to one after the window. */
 async function lookFor(store: Store, list: List, fits: Fits, from: number, until: number): Promise<Window> {
-  const made: AssistantRecord[] = []
-  let count = 0
-  for await (const docs of pagesOf(store, ASSISTANTS, orderOf(list), MAX_LOOKED_AT)) {
-    for (const one of docs.map(recordOf).filter(fits)) {
-      if (count >= from && count < until) made.push(one)
-      count += 1
-    }
-    if (count > until) break
-  }
-  return { made, count }
+  const records = recordsOf(recordOf, store, ASSISTANTS, orderOf(list), MAX_LOOKED_AT)
+  const { items, total } = await filteredPage(records, fits, { offset: from, limit: until - from })
+  return { made: items, count: total }
 }
 
 const orderOf = ({ field, ascending }: List) => ({ orderBy: field, descending: !ascending })

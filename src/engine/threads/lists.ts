@@ -1,7 +1,8 @@
+import { filteredPage } from '../../core/filtered-page.ts'
 import { equalitiesOf, passes } from '../../core/metadata-filter.ts'
 import type { Access } from '../../core/principal.ts'
 import { compareKeys } from '../../storage/store/cursor.ts'
-import { pagesOf } from '../../storage/store/pages.ts'
+import { recordsOf } from '../../storage/store/pages.ts'
 import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { readThread, type ThreadRecord } from '../records/records.ts'
@@ -77,10 +78,9 @@ export async function countThreads(
 ): Promise<number> {
   const { isExact, size, threads } = await plan(store, query)
   if (isExact) return size()
-  let count = 0
-  for await (const thread of threads(0, query.lookAt ?? Number.POSITIVE_INFINITY))
-    if (isAsked(query, thread)) count += 1
-  return count
+  const { lookAt = Number.POSITIVE_INFINITY } = query
+  const range = { offset: Number.POSITIVE_INFINITY, limit: 0, lookAt }
+  return (await filteredPage(threads(0, lookAt), (thread) => isAsked(query, thread), range)).total
 }
 
 /** Threads of a list, and the total count. */
@@ -96,20 +96,16 @@ export async function pageOfThreads(
 ): Promise<ThreadPage> {
   const { offset = 0, limit, lookAt = Number.POSITIVE_INFINITY } = query
   const { isExact, size, threads: listed } = await plan(store, query)
-  const threads: ThreadRecord[] = []
   if (isExact) {
+    const threads: ThreadRecord[] = []
     for await (const thread of listed(offset, limit)) threads.push(thread)
     // A page that is not full shows where the list ends.
     const isLast = threads.length < limit && (threads.length > 0 || offset === 0)
     return { threads, total: isLast ? offset + threads.length : await size() }
   }
-  let total = 0
-  for await (const thread of listed(0, lookAt)) {
-    if (!isAsked(query, thread)) continue
-    if (total >= offset && threads.length < limit) threads.push(thread)
-    total += 1
-  }
-  return { threads, total }
+  const range = { offset, limit, lookAt, countTo: Number.POSITIVE_INFINITY }
+  const page = await filteredPage(listed(0, lookAt), (thread) => isAsked(query, thread), range)
+  return { threads: page.items, total: page.total }
 }
 
 /** The lists to search for threads. */
@@ -200,17 +196,14 @@ async function narrowest(
   return { pair: pairs[sizes.indexOf(size)]!, size: size + crowded!, crowded: crowded! }
 }
 
-async function* readList(
+const readList = (
   store: Store,
   { ascending }: Listed,
   field: string,
   offset: number,
   limit: number,
-): AsyncGenerator<ThreadRecord> {
-  const query = { orderBy: field, descending: !ascending, offset }
-  for await (const docs of pagesOf(store, 'threads', query, limit))
-    for (const doc of docs) yield readThread(doc)
-}
+): AsyncGenerator<ThreadRecord> =>
+  recordsOf(readThread, store, 'threads', { orderBy: field, descending: !ascending, offset }, limit)
 
 type Compare = (a: ThreadRecord, b: ThreadRecord) => number
 

@@ -1,5 +1,5 @@
 import { type Access, reaches } from '../../core/principal.ts'
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
+import { listFitting, recordsOf } from '../../storage/store/pages.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { noSuchRun, noSuchThread } from '../errors.ts'
@@ -124,6 +124,6 @@ export async function listOwnRuns(
   const { threadId } = thread
   if (!(await findThread(context, thread))) throw noSuchThread(threadId)
   // Run ids increase with time, and ordering by a field would read the runs of other threads.
-  const runs = pagesOf(context.store, 'runs', { partition: threadId, descending: true })
-  return listFitting(runs, { read: readRun, fits: accept, offset, limit })
+  const runs = recordsOf(readRun, context.store, 'runs', { partition: threadId, descending: true })
+  return listFitting(runs, accept, { offset, limit })
 }

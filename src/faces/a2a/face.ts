@@ -9,9 +9,9 @@ import {
   standalone,
 } from '../kit/create-face.ts'
 import { cardSettings, WELL_KNOWN } from './card/options.ts'
+import { encodeA2AError } from './errors.ts'
 import { A2A_HEADERS, A2A_OPTIONS, type A2AContext, type A2AOptions } from './options.ts'
 import { pushJobs } from './push/pushes.ts'
-import { encodeA2AError } from './rpc/errors.ts'
 
 /** A2A over HTTP. */
 export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebHandler {

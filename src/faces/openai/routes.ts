@@ -23,6 +23,8 @@ import {
   tokensSchema,
 } from './wire.ts'
 
+const text = { type: 'string' }
+
 /** `GET /v1/responses/{id}/input_items`: the messages of the conversation up to the answer. */
 async function listInputItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
   const { run, details, principal } = await storedResponse(context, call, 'runs:read')
@@ -82,8 +84,6 @@ const modelFor = ({ assistantId, graphId, isSystem, name, createdAt }: Assistant
   owned_by: 'agentwire',
   name,
 })
-
-const text = { type: 'string' }
 
 const objectOf = (object: string, ...required: readonly string[]) => ({
   type: 'object',

@@ -12,6 +12,11 @@ import { subscriptionRequest } from './socket/subscription-request.ts'
 import type { StreamParams } from './wire.ts'
 import * as wire from './wire.ts'
 
+const count = { type: 'integer', minimum: 0 }
+const flag = { type: 'boolean' }
+const listOf = (items: object) => ({ type: 'array', items })
+const text = { type: 'string' }
+
 /**
  * `POST …/stream` and `…/stream/events`: the thread's past and future events that match the filter, for all
  * runs. The stream never ends by itself, because clients treat an end as final. It waits for a thread that
@@ -38,11 +43,6 @@ const records = () => import('./records.ts')
 const search = () => import('./search.ts')
 const state = () => import('./state.ts')
 
-const text = { type: 'string' }
-const flag = { type: 'boolean' }
-const count = { type: 'integer', minimum: 0 }
-const listOf = (items: object) => ({ type: 'array', items })
-
 /** Answers with schemas that are loaded with the document. */
 const answered =
   (answersOf: (loaded: typeof schemas) => Readonly<Record<number, object | null>>) => async () =>
@@ -61,7 +61,7 @@ const subscribe: RouteFields<ThreadsContext, wire.StreamParams> = {
 const openSocket: RouteFields<ThreadsContext, undefined> = {
   permission: 'threads:stream',
   // Few clients open one.
-  run: later(() => import('./socket/open.ts'), 'openSocket'),
+  run: later(() => import('./socket/session.ts'), 'openSocket'),
 }
 const readState = {
   permission: 'threads:read',

@@ -1,4 +1,5 @@
 import type { StateSnapshot } from '../../agents/agent.ts'
+import { filteredPage, MAX_LOOKED_AT } from '../../core/filtered-page.ts'
 import { json, jsonList } from '../../core/http/index.ts'
 import { eventLoopTurns } from '../../core/time.ts'
 import {
@@ -22,9 +23,7 @@ type Query = Read<typeof threadSearchSchema>
 
 /** The number of threads and states that one request reads at the same time. */
 const READS_AT_ONCE = 8
-/** The maximum of threads that a search by metadata reads. */
-const MAX_LOOKED_AT = 10_000
-/** The same for a search by values, which reads the state of each thread. */
+/** The maximum of threads that a search by values looks at. It reads the state of each. */
 const MAX_STATES = 1_000
 
 /**
@@ -107,20 +106,25 @@ async function find(
     : engine.listThreads({ ...list, limit: list.lookAt })
   const hasMetadata = containing(metadata)
   const hasValues = containing(values)
-  const items: Found[] = []
-  let total = 0
+  const kept = new Map<string, StateSnapshot | null>()
+  let before = 0
   const turn = eventLoopTurns()
-  for await (const thread of threads) {
+  const matches = async (thread: ThreadRecord): Promise<boolean> => {
     await turn()
-    if (!hasMetadata(metadataOf(thread))) continue
-    const state = values && ((await newestState(engine, thread)) ?? null)
-    if (values && !hasValues(state?.values ?? {})) continue
-    if (total >= offset && items.length < limit)
-      items.push({ thread, state: items.length < MAX_KEPT ? state : undefined })
-    total += 1
-    if (!ids && total > offset + limit) break
+    if (!hasMetadata(metadataOf(thread))) return false
+    if (!values) return true
+    const state = await newestState(engine, thread)
+    if (!hasValues(state?.values ?? {})) return false
+    if (before++ >= offset && kept.size < Math.min(limit, MAX_KEPT)) kept.set(thread.threadId, state ?? null)
+    return true
   }
-  return { items, total }
+  const { items, total } = await filteredPage(threads, matches, {
+    offset,
+    limit,
+    lookAt: Number.POSITIVE_INFINITY,
+    ...(ids && { countTo: Number.POSITIVE_INFINITY }),
+  })
+  return { items: items.map((thread) => ({ thread, state: kept.get(thread.threadId) })), total }
 }
 
 /** The keys of a metadata search for which the store has lists. */

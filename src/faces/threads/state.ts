@@ -1,5 +1,4 @@
 import type { StateSnapshot } from '../../agents/agent.ts'
-import { presentState, type ThreadState } from '../../agents/thread-state.ts'
 import { empty, HttpError, json, jsonList } from '../../core/http/index.ts'
 import {
   patchState as patchMetadata,
@@ -15,7 +14,7 @@ import { requireThread } from '../kit/require-thread.ts'
 import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import { titleOf } from '../kit/title.ts'
 import type { ThreadsContext } from './context.ts'
-import { emptyState, withOpenInterrupts } from './present.ts'
+import { emptyState, presentState, type ThreadState, withOpenInterrupts } from './present.ts'
 import type { CheckpointStateBody, HistoryBody, StateMetadataBody, StateWriteBody } from './wire.ts'
 
 /** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients create it. */

@@ -18,7 +18,6 @@ export const presentThread = (thread: ThreadRecord) => ({
   status: thread.status,
   created_at: thread.createdAt,
   updated_at: thread.updatedAt,
-  /** The number of queued runs. */
   queued: thread.queue.length,
   /** The number of interrupts that wait for an answer. */
   interrupts: unanswered(thread).length,

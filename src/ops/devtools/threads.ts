@@ -1,3 +1,4 @@
+import { filteredPage } from '../../core/filtered-page.ts'
 import { HttpError, json, jsonList, sseResponse } from '../../core/http/index.ts'
 import { inspectThread, internalsOf, subscribe, type ThreadRecord } from '../../engine/index.ts'
 import { reporterOf } from '../../faces/kit/errors.ts'
@@ -52,13 +53,17 @@ async function findThreads(
   const id = url.searchParams.get('search')!.trim()
   const named = isThreadId(id) ? await engine.findThread({ threadId: id, principal }) : undefined
   const found = named && (status === undefined || named.status === status) ? [named] : []
-  let lookedAt = 0
-  for await (const thread of engine.listThreads({ principal, status, limit: MAX_LOOKED_AT })) {
-    lookedAt += 1
-    if (thread.threadId !== id && textOf(thread).includes(search)) found.push(thread)
+  async function* threads() {
+    yield* found
+    yield* engine.listThreads({ principal, status, limit: MAX_LOOKED_AT })
   }
-  const threads = found.slice(offset, offset + limit).map(presentThread)
-  return { threads, total: found.length, ...(lookedAt === MAX_LOOKED_AT && { looked_at: lookedAt }) }
+  const lookAt = MAX_LOOKED_AT + found.length
+  const { items, total, looked } = await filteredPage(
+    threads(),
+    (thread) => thread === named || (thread.threadId !== id && textOf(thread).includes(search)),
+    { offset, limit, lookAt, countTo: Number.POSITIVE_INFINITY },
+  )
+  return { threads: items.map(presentThread), total, ...(looked === lookAt && { looked_at: MAX_LOOKED_AT }) }
 }
 
 const textOf = (thread: ThreadRecord): string =>

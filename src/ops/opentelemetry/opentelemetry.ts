@@ -11,13 +11,13 @@ import type { ModelCall } from '../../agents/agent.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
 import type { EngineMeasures, ServerEvent } from '../../engine/index.ts'
 import {
+  createRunSpans,
   endingAttributes,
   modelCallAttributes,
   type RunEndEvent,
   runErrorTypeOf,
   secondsBetween,
-} from './attributes.ts'
-import { createRunSpans } from './spans.ts'
+} from './spans.ts'
 
 export interface OpenTelemetryOptions {
   /** Creates the spans. Default: the tracer `agentwire` of the global tracer provider. */
@@ -52,7 +52,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
   checkOptions('openTelemetry', options, OPTIONS)
   const { tracer, meter } = options
   const recordSpans = createRunSpans(tracer ?? trace.getTracer(NAME))
-  let opened: ServerMetrics | undefined
+  let opened: ReturnType<typeof createServerMetrics> | undefined
   // Unlike a global tracer, a global meter does not switch to a provider that is registered later.
   const openMetrics = () => (opened ??= createServerMetrics(meter ?? metrics.getMeter(NAME)))
   return {
@@ -78,120 +78,122 @@ export interface MeasuredEngine {
   measure(): Promise<EngineMeasures>
 }
 
-interface ServerMetrics {
-  readonly record: (event: ServerEvent) => void
-  readonly watch: (engine: MeasuredEngine) => () => void
-}
-
 /** In seconds. Runs take from milliseconds to an hour. */
 const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 /** From the semantic conventions. */
 const CALL_SECONDS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
 
+function createServerMetrics(meter: Meter) {
+  const metrics = metricsOf(meter)
+  const gauges = gaugesOf(meter)
+  return {
+    record: (event: ServerEvent): void => record(metrics, event),
+    watch(engine: MeasuredEngine): () => void {
+      const observe = async (result: BatchObservableResult): Promise<void> => {
+        // If the store is unavailable, the gauge has a gap instead of its last value.
+        const measures = await engine.measure().catch(() => undefined)
+        if (!measures) return
+        for (const key of KEYS) result.observe(gauges[key], measures[key])
+      }
+      meter.addBatchObservableCallback(observe, Object.values(gauges))
+      return () => meter.removeBatchObservableCallback(observe, Object.values(gauges))
+    },
+  }
+}
+
+const KEYS = ['running', 'queued', 'subscribers', 'lag'] as const
+
+type Metrics = ReturnType<typeof metricsOf>
+
 /** The metrics of a server. No attribute is an id, because backends keep a series for each value. */
-function createServerMetrics(meter: Meter): ServerMetrics {
-  const histogram = (name: string, unit: string, description: string, buckets: number[]) =>
-    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: buckets } })
+function metricsOf(meter: Meter) {
+  const histogram = (name: string, description: string, buckets = RUN_SECONDS) =>
+    meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: buckets } })
   const counter = (name: string, unit: string, description: string) =>
     meter.createCounter(name, { unit, description })
+  const call = 'gen_ai.client.inference'
+  const toContent = 'From the start of a model call to its first content.'
+  return {
+    runs: counter('agentwire.runs', '{run}', 'Runs that came to an end or wait for answers.'),
+    takenOver: counter('agentwire.runs.taken_over', '{run}', 'Runs taken over from a lost process.'),
+    runTime: histogram('agentwire.run.duration', 'From the start to the end of a run.'),
+    waitTime: histogram('agentwire.run.wait_time', 'From the request to the start.'),
+    agentTime: histogram('gen_ai.invoke_agent.duration', 'Duration of runs.'),
+    callTime: histogram(`${call}.duration`, 'Duration of model calls.', CALL_SECONDS),
+    firstChunkTime: histogram(`${call}.time_to_first_chunk`, toContent, CALL_SECONDS),
+    inputTokens: counter(`${call}.usage.input_tokens`, '{token}', 'Input tokens of model calls.'),
+    outputTokens: counter(`${call}.usage.output_tokens`, '{token}', 'Output tokens of model calls.'),
+    refused: counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.'),
+    deleted: counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.'),
+    undelivered: counter('agentwire.deliveries.failed', '{delivery}', 'Webhooks and pushes given up.'),
+    away: meter.createUpDownCounter('agentwire.store.unavailable', {
+      unit: '{process}',
+      description: 'Processes whose store does not answer.',
+    }),
+    awayTime: histogram('agentwire.store.unavailable.duration', 'Time the store was away.'),
+  }
+}
+
+function gaugesOf(meter: Meter) {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(name, { unit, description })
-
-  const runs = counter('agentwire.runs', '{run}', 'Runs that came to an end or wait for answers.')
-  const takenOver = counter('agentwire.runs.taken_over', '{run}', 'Runs taken over from a lost process.')
-  const runTime = histogram('agentwire.run.duration', 's', 'From the start to the end of a run.', RUN_SECONDS)
-  const waitTime = histogram('agentwire.run.wait_time', 's', 'From the request to the start.', RUN_SECONDS)
-  const agentTime = histogram('gen_ai.invoke_agent.duration', 's', 'Duration of runs.', RUN_SECONDS)
-  const call = 'gen_ai.client.inference'
-  const callTime = histogram(`${call}.duration`, 's', 'Duration of model calls.', CALL_SECONDS)
-  const toContent = 'From the start of a model call to its first content.'
-  const firstChunkTime = histogram(`${call}.time_to_first_chunk`, 's', toContent, CALL_SECONDS)
-  const tokens = (name: string, description: string) =>
-    counter(`${call}.usage.${name}`, '{token}', description)
-  const inputTokens = tokens('input_tokens', 'Input tokens of model calls.')
-  const outputTokens = tokens('output_tokens', 'Output tokens of model calls.')
-  const refused = counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.')
-  const deleted = counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.')
-  const undelivered = counter('agentwire.deliveries.failed', '{delivery}', 'Webhooks and pushes given up.')
-  const away = meter.createUpDownCounter('agentwire.store.unavailable', {
-    unit: '{process}',
-    description: 'Processes whose store does not answer.',
-  })
-  const awayFor = 'agentwire.store.unavailable.duration'
-  const awayTime = histogram(awayFor, 's', 'Time the store was away.', RUN_SECONDS)
-
-  const gauges = {
+  return {
     running: gauge('agentwire.runs.running', '{run}', 'Runs that execute in this process.'),
     queued: gauge('agentwire.runs.queued', '{run}', 'Runs that wait, in all processes of the store.'),
     subscribers: gauge('agentwire.subscribers', '{subscriber}', 'Subscribers of this process.'),
     lag: gauge('agentwire.subscribers.lag', '{event}', 'Events that the slowest subscriber is behind.'),
   }
-
-  const record: ServerMetrics['record'] = (event) => {
-    switch (event.type) {
-      case 'run.started':
-        return waitTime.record(event.waitedMs / 1000, { 'gen_ai.agent.name': event.assistantId })
-      case 'run.taken_over':
-        return takenOver.add(1, { 'gen_ai.agent.name': event.assistantId })
-      case 'run.model_called':
-        return recordCall(event.call)
-      case 'run.interrupted':
-      case 'run.ended':
-        return recordEnd(event)
-      case 'request.refused':
-        return refused.add(1, {
-          'http.response.status_code': event.status,
-          'error.type': event.code,
-          ...(event.route !== undefined && { 'http.route': event.route }),
-        })
-      case 'delivery.failed':
-        return undelivered.add(1, { 'agentwire.delivery.kind': event.kind })
-      case 'thread.deleted':
-        return deleted.add(1)
-      case 'store.unavailable':
-        return away.add(1)
-      case 'store.recovered':
-        away.add(-1)
-        return awayTime.record(event.awayMs / 1000)
-    }
-  }
-
-  function recordEnd(event: RunEndEvent): void {
-    const attributes = { 'gen_ai.agent.name': event.assistantId, ...endingAttributes(event) }
-    runs.add(1, attributes)
-    if (event.durationMs === null) return
-    runTime.record(event.durationMs / 1000, attributes)
-    agentTime.record(event.durationMs / 1000, {
-      'gen_ai.operation.name': 'invoke_agent',
-      'gen_ai.agent.name': event.assistantId,
-      ...(event.type === 'run.ended' && event.status === 'error' && { 'error.type': runErrorTypeOf(event) }),
-    })
-  }
-
-  function recordCall(call: ModelCall): void {
-    const attributes = modelCallAttributes(call)
-    callTime.record(secondsBetween(call.startedAt, call.endedAt), attributes)
-    if (call.firstTokenAt !== null)
-      firstChunkTime.record(secondsBetween(call.startedAt, call.firstTokenAt), attributes)
-    if (!call.usage) return
-    inputTokens.add(call.usage.inputTokens, withoutError(attributes))
-    outputTokens.add(call.usage.outputTokens, withoutError(attributes))
-  }
-
-  function watch(engine: MeasuredEngine): () => void {
-    const observe = async (result: BatchObservableResult): Promise<void> => {
-      // If the store is unavailable, the gauge has a gap instead of its last value.
-      const measures = await engine.measure().catch(() => undefined)
-      if (!measures) return
-      for (const key of KEYS) result.observe(gauges[key], measures[key])
-    }
-    meter.addBatchObservableCallback(observe, Object.values(gauges))
-    return () => meter.removeBatchObservableCallback(observe, Object.values(gauges))
-  }
-
-  return { record, watch }
 }
 
-const KEYS = ['running', 'queued', 'subscribers', 'lag'] as const
+function record(metrics: Metrics, event: ServerEvent) {
+  switch (event.type) {
+    case 'run.started':
+      return metrics.waitTime.record(event.waitedMs / 1000, { 'gen_ai.agent.name': event.assistantId })
+    case 'run.taken_over':
+      return metrics.takenOver.add(1, { 'gen_ai.agent.name': event.assistantId })
+    case 'run.model_called':
+      return recordCall(metrics, event.call)
+    case 'run.interrupted':
+    case 'run.ended':
+      return recordEnd(metrics, event)
+    case 'request.refused':
+      return metrics.refused.add(1, {
+        'http.response.status_code': event.status,
+        'error.type': event.code,
+        ...(event.route !== undefined && { 'http.route': event.route }),
+      })
+    case 'delivery.failed':
+      return metrics.undelivered.add(1, { 'agentwire.delivery.kind': event.kind })
+    case 'thread.deleted':
+      return metrics.deleted.add(1)
+    case 'store.unavailable':
+      return metrics.away.add(1)
+    case 'store.recovered':
+      metrics.away.add(-1)
+      return metrics.awayTime.record(event.awayMs / 1000)
+  }
+}
+
+function recordEnd({ runs, runTime, agentTime }: Metrics, event: RunEndEvent): void {
+  const attributes = { 'gen_ai.agent.name': event.assistantId, ...endingAttributes(event) }
+  runs.add(1, attributes)
+  if (event.durationMs === null) return
+  runTime.record(event.durationMs / 1000, attributes)
+  agentTime.record(event.durationMs / 1000, {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': event.assistantId,
+    ...(event.type === 'run.ended' && event.status === 'error' && { 'error.type': runErrorTypeOf(event) }),
+  })
+}
+
+function recordCall({ callTime, firstChunkTime, inputTokens, outputTokens }: Metrics, call: ModelCall): void {
+  const attributes = modelCallAttributes(call)
+  callTime.record(secondsBetween(call.startedAt, call.endedAt), attributes)
+  if (call.firstTokenAt !== null)
+    firstChunkTime.record(secondsBetween(call.startedAt, call.firstTokenAt), attributes)
+  if (!call.usage) return
+  inputTokens.add(call.usage.inputTokens, withoutError(attributes))
+  outputTokens.add(call.usage.outputTokens, withoutError(attributes))
+}
 
 const withoutError = ({ 'error.type': _, ...attributes }: Attributes): Attributes => attributes

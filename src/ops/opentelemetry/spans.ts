@@ -11,15 +11,8 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
+import type { ModelCall } from '../../agents/agent.ts'
 import type { RunEvent, ServerEvent } from '../../engine/index.ts'
-import {
-  endingAttributes,
-  modelCallAttributes,
-  type RunEndEvent,
-  type RunEventOf,
-  runErrorTypeOf,
-  secondsBetween,
-} from './attributes.ts'
 
 /** A frozen process may never see the end of a run. Its span must not stay open forever. */
 const MAX_OPEN_SPANS = 10_000
@@ -27,96 +20,113 @@ const MAX_OPEN_SPANS = 10_000
 /** Why the span of an attempt ends before its run does. */
 type AttemptEnd = 'handed_over' | 'fenced' | 'taken_over' | 'forgotten'
 
+interface RunSpans {
+  readonly tracer: Tracer
+  /** By run id, oldest first. */
+  readonly open: Map<string, Span>
+  readonly maxOpen: number
+}
+
 /** Creates a span for every attempt of a run, and a child span for every model call. */
 export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event: ServerEvent) => void {
-  /** By run id, oldest first. */
-  const open = new Map<string, Span>()
-
+  const spans: RunSpans = { tracer, open: new Map(), maxOpen }
   return (event) => {
     switch (event.type) {
       case 'run.started': {
         const wait = { 'agentwire.run.attempt': 1, 'agentwire.run.wait_time': event.waitedMs / 1000 }
-        return keep(event, startRun(event, event.at, wait))
+        return keep(spans, event, startRun(spans, event, event.at, wait))
       }
       case 'run.taken_over': {
         const attributes = { 'agentwire.run.attempt': event.attempt }
-        const earlier = endAttempt(event.runId, event.at, 'taken_over')?.spanContext()
-        return keep(event, startRun(event, event.at, attributes, earlier ?? callerOf(event)))
+        const earlier = endAttempt(spans, event.runId, event.at, 'taken_over')?.spanContext()
+        return keep(spans, event, startRun(spans, event, event.at, attributes, earlier ?? callerOf(event)))
       }
       case 'run.handed_over':
       case 'run.fenced':
-        return void endAttempt(event.runId, event.at, event.type === 'run.fenced' ? 'fenced' : 'handed_over')
+        return void endAttempt(
+          spans,
+          event.runId,
+          event.at,
+          event.type === 'run.fenced' ? 'fenced' : 'handed_over',
+        )
       case 'run.model_called':
-        return addModelCall(event)
+        return addModelCall(spans, event)
       case 'run.interrupted':
       case 'run.ended':
-        return endRun(event)
+        return endRun(spans, event)
     }
   }
+}
 
-  function startRun(event: RunEvent, startedAt: number, attributes: Attributes, linked?: SpanContext): Span {
-    const options = {
-      kind: SpanKind.INTERNAL,
-      startTime: new Date(startedAt),
-      attributes: {
-        'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.agent.name': event.assistantId,
-        ...idsOf(event),
-        ...attributes,
-      },
-      links: linked ? [{ context: linked }] : [],
-    }
-    return tracer.startSpan(`invoke_agent ${event.assistantId}`, options, parentOf(event))
+function startRun(
+  spans: RunSpans,
+  event: RunEvent,
+  startedAt: number,
+  attributes: Attributes,
+  linked?: SpanContext,
+): Span {
+  const options = {
+    kind: SpanKind.INTERNAL,
+    startTime: new Date(startedAt),
+    attributes: {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': event.assistantId,
+      ...idsOf(event),
+      ...attributes,
+    },
+    links: linked ? [{ context: linked }] : [],
   }
+  return spans.tracer.startSpan(`invoke_agent ${event.assistantId}`, options, parentOf(event))
+}
 
-  function keep({ runId, at }: RunEvent, span: Span): void {
-    open.set(runId, span)
-    const [oldest] = open.keys()
-    if (open.size > maxOpen) endAttempt(oldest!, at, 'forgotten')
-  }
+function keep(spans: RunSpans, { runId, at }: RunEvent, span: Span): void {
+  const { open, maxOpen } = spans
+  open.set(runId, span)
+  const [oldest] = open.keys()
+  if (open.size > maxOpen) endAttempt(spans, oldest!, at, 'forgotten')
+}
 
-  function endAttempt(runId: string, at: number, end: AttemptEnd): Span | undefined {
-    const span = open.get(runId)
-    open.delete(runId)
-    span?.setAttribute('agentwire.run.attempt.end', end).end(new Date(at))
-    return span
-  }
+function endAttempt({ open }: RunSpans, runId: string, at: number, end: AttemptEnd): Span | undefined {
+  const span = open.get(runId)
+  open.delete(runId)
+  span?.setAttribute('agentwire.run.attempt.end', end).end(new Date(at))
+  return span
+}
 
-  function endRun(event: RunEndEvent): void {
-    const { runId, at, durationMs, usage, status } = event
-    const known = open.get(runId)
-    open.delete(runId)
-    // A run that was dropped while it was queued has no span.
-    if (!known && durationMs === null) return
-    // Otherwise the process that executed the run is lost, together with its span.
-    const span = known ?? startRun(event, at - durationMs!, {}, callerOf(event))
-    span.setAttributes({ ...endingAttributes(event), ...usageOf(usage) })
-    if (status === 'error' && event.type === 'run.ended') addError(span, event)
-    span.end(new Date(at))
-  }
+function endRun(spans: RunSpans, event: RunEndEvent): void {
+  const { runId, at, durationMs, usage, status } = event
+  const known = spans.open.get(runId)
+  spans.open.delete(runId)
+  // A run that was dropped while it was queued has no span.
+  if (!known && durationMs === null) return
+  // Otherwise the process that executed the run is lost, together with its span.
+  const span = known ?? startRun(spans, event, at - durationMs!, {}, callerOf(event))
+  span.setAttributes({ ...endingAttributes(event), ...usageOf(usage) })
+  if (status === 'error' && event.type === 'run.ended') addError(span, event)
+  span.end(new Date(at))
+}
 
-  function addModelCall(event: RunEventOf<'run.model_called'>): void {
-    const { call, runId } = event
-    const { startedAt, firstTokenAt, endedAt, model, finishReason, usage, error } = call
-    const run = open.get(runId)
-    const options = {
-      kind: SpanKind.CLIENT,
-      startTime: new Date(startedAt),
-      attributes: {
-        ...modelCallAttributes(call),
-        ...idsOf(event),
-        ...usageOf(usage),
-        ...(finishReason !== undefined && { 'gen_ai.response.finish_reasons': [spell(finishReason)] }),
-        ...(firstTokenAt !== null && {
-          'gen_ai.response.time_to_first_chunk': secondsBetween(startedAt, firstTokenAt),
-        }),
-      },
-    }
-    const name = model === undefined ? 'chat' : `chat ${model}`
-    const span = tracer.startSpan(name, options, run ? trace.setSpan(ROOT_CONTEXT, run) : parentOf(event))
-    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error })
-    span.end(new Date(endedAt))
+function addModelCall(spans: RunSpans, event: RunEventOf<'run.model_called'>): void {
+  const { call, runId } = event
+  const { startedAt, firstTokenAt, endedAt, model, finishReason, usage, error } = call
+  const run = spans.open.get(runId)
+  const options = {
+    kind: SpanKind.CLIENT,
+    startTime: new Date(startedAt),
+    attributes: {
+      ...modelCallAttributes(call),
+      ...idsOf(event),
+      ...usageOf(usage),
+      ...(finishReason !== undefined && { 'gen_ai.response.finish_reasons': [spell(finishReason)] }),
+      ...(firstTokenAt !== null && {
+        'gen_ai.response.time_to_first_chunk': secondsBetween(startedAt, firstTokenAt),
+      }),
+    },
   }
+  const name = model === undefined ? 'chat' : `chat ${model}`
+  const span = spans.tracer.startSpan(name, options, run ? trace.setSpan(ROOT_CONTEXT, run) : parentOf(event))
+  if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error })
+  span.end(new Date(endedAt))
 }
 
 /** A finish reason as the semantic conventions spell it. */
@@ -166,3 +176,39 @@ export function parseTraceparent(header: string | null): SpanContext | undefined
   const caller = { traceId, spanId, traceFlags, isRemote: true }
   return isSpanContextValid(caller) ? caller : undefined
 }
+
+type RunEventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>
+export type RunEndEvent = RunEventOf<'run.ended'> | RunEventOf<'run.interrupted'>
+
+/** Provider names in the semantic conventions that differ from ours. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  amazon_bedrock: 'aws.bedrock',
+  google: 'gcp.gemini',
+  mistral: 'mistral_ai',
+}
+
+/** The attributes that a call's span and its metrics share. None is different for each call. */
+export function modelCallAttributes({ provider, model, error }: ModelCall): Attributes {
+  return {
+    'gen_ai.operation.name': 'chat',
+    ...(provider !== undefined && { 'gen_ai.provider.name': PROVIDERS[provider] ?? provider }),
+    ...(model !== undefined && { 'gen_ai.request.model': model, 'gen_ai.response.model': model }),
+    ...(error !== undefined && { 'error.type': errorTypeOf(error) }),
+  }
+}
+
+/** The error class at the start of the text. Any other word could be an id. */
+const errorTypeOf = (error: string): string =>
+  /^[A-Z]\w*(?:Error|Exception)(?=:)/.exec(error)?.[0] ?? '_OTHER'
+
+/** The class of the error that ended a run, or why it ended. */
+export const runErrorTypeOf = ({ error, reason }: RunEventOf<'run.ended'>): string =>
+  error instanceof Error ? error.name : reason === 'failed' ? '_OTHER' : reason
+
+export const secondsBetween = (from: number, to: number): number => Math.max(0, to - from) / 1000
+
+/** How a run ended. The status alone does not distinguish a cancelled run from an interrupted one. */
+export const endingAttributes = (event: RunEndEvent): Attributes => ({
+  'agentwire.run.status': event.status,
+  'agentwire.run.reason': event.type === 'run.interrupted' ? 'interrupted' : event.reason,
+})

@@ -1,3 +1,4 @@
+import { filteredPage } from '../../core/filtered-page.ts'
 import { nextTurn } from '../../core/time.ts'
 import type { Doc, ListQuery, LogBatch, ReadQuery, Store } from './store.ts'
 
@@ -28,28 +29,26 @@ export async function listAll(
   query: Omit<ListQuery, 'cursor' | 'limit'>,
 ): Promise<readonly Doc[]> {
   const all: Doc[] = []
-  for await (const docs of pagesOf(store, collection, query)) for (const doc of docs) all.push(doc)
+  for await (const docs of pagesOf(store, collection, query)) all.push(...docs)
   return all
 }
 
-interface Fitting<T> {
-  readonly read: (doc: Doc) => T
-  readonly fits: (record: T) => boolean
-  readonly offset: number
-  readonly limit: number
+/** The records of a list, read page by page as `pagesOf` does. */
+export async function* recordsOf<T>(
+  read: (doc: Doc) => T,
+  ...list: Parameters<typeof pagesOf>
+): AsyncGenerator<T, void, undefined> {
+  for await (const docs of pagesOf(...list)) for (const doc of docs) yield read(doc)
 }
 
-/** The matching records of a list, starting at `offset`. */
+/** The matching records of a list, starting at `offset`. Reads on until the page is full. */
 export async function listFitting<T>(
-  pages: AsyncIterable<readonly Doc[]>,
-  { read, fits, offset, limit }: Fitting<T>,
+  records: AsyncIterable<T>,
+  fits: (record: T) => boolean,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<readonly T[]> {
-  const found: T[] = []
-  for await (const docs of pages) {
-    for (const record of docs.map(read)) if (fits(record)) found.push(record)
-    if (found.length >= offset + limit) break
-  }
-  return found.slice(offset, offset + limit)
+  const range = { offset, limit, lookAt: Infinity, countTo: offset + limit }
+  return (await filteredPage(records, fits, range)).items
 }
 
 type Read = (partition: string, query: ReadQuery) => Promise<LogBatch>

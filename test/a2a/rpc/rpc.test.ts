@@ -3,8 +3,7 @@ import { AgentInputError } from '../../../src/agents/errors.ts'
 import { AgentwireError } from '../../../src/core/errors.ts'
 import { HttpError } from '../../../src/core/http/index.ts'
 import { RunError } from '../../../src/engine/index.ts'
-import { A2A_ERROR_CODES, A2AError } from '../../../src/faces/a2a/errors.ts'
-import { encodeA2AError } from '../../../src/faces/a2a/rpc/errors.ts'
+import { A2A_ERROR_CODES, A2AError, encodeA2AError } from '../../../src/faces/a2a/errors.ts'
 import { request, serve, TASK, V1_MESSAGE, V03_MESSAGE } from '../fake-operations.ts'
 
 const get = (id: unknown) => request('GetTask', { id: 't1' }, id)

@@ -1,4 +1,4 @@
-import { startCronRun } from '../../../src/faces/rest/crons/start.ts'
+import { startCronRun } from '../../../src/faces/rest/crons/fire.ts'
 import { cronJobs } from '../../../src/faces/rest/face.ts'
 import { createWebhooks } from '../../../src/faces/rest/runs/webhooks.ts'
 import { createAgentEngine, defineAgent } from '../../../src/index.ts'

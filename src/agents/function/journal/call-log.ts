@@ -39,6 +39,24 @@ export interface OutsideChange {
   readonly change: Change
 }
 
+const newLog = (initial: State, recorded: readonly LogEntry[]) => ({
+  recorded,
+  places: new Map(recorded.map(({ path }, place) => [path, place])),
+  made: new Set<string>(),
+  waiting: new Set<{ readonly place: number; readonly resolve: () => void }>(),
+  unwritten: new Set<number>(),
+  thrownBy: new Map<LogEntry, unknown>(),
+  entries: [...recorded],
+  /** The state at `position`. */
+  state: initial,
+  position: 0,
+  isLive: false,
+  isDelivering: false,
+  open: 0,
+  dirty: false,
+})
+type LogState = ReturnType<typeof newLog>
+
 export type CallLog = ReturnType<typeof openCallLog>
 
 /**
@@ -48,132 +66,129 @@ export type CallLog = ReturnType<typeof openCallLog>
  * @param initial The state before the first entry.
  */
 export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) {
-  const places = new Map(recorded.map(({ path }, place) => [path, place]))
-  const made = new Set<string>()
-  const waiting = new Set<{ readonly place: number; readonly resolve: () => void }>()
-  const unwritten = new Set<number>()
-  const thrownBy = new Map<LogEntry, unknown>()
-  const entries = [...recorded]
-  let state = initial
-  let position = 0
-  let isLive = false
-  let isDelivering = false
-  let open = 0
-  let dirty = false
-  advanceTo(0)
-
-  function advanceTo(end: number): void {
-    while (position < end || isSeenAtOnce(recorded[position])) {
-      const { change } = recorded[position++]!
-      if (change) state = applyChange(state, change)
-    }
-  }
-
-  async function deliver(): Promise<void> {
-    isDelivering = true
-    // By then, the other calls of this turn are waiting.
-    await Promise.resolve()
-    while (waiting.size > 0) {
-      // An earlier replayed call may still be made.
-      if (first().place > position && first().place < recorded.length) await sleep(0)
-      const call = first()
-      // A new call that completed earlier is not written yet.
-      if ([...unwritten].some((place) => place < call.place)) break
-      if (call.place < recorded.length) advanceTo(call.place + 1)
-      waiting.delete(call)
-      call.resolve()
-      // The function's code after this call runs before the code after the next one.
-      if (open-- > 1) await sleep(0)
-    }
-    isDelivering = false
-  }
-
-  const first = () => [...waiting].reduce((one, other) => (other.place < one.place ? other : one))
-
-  function waitFor(place: number): Promise<void> {
-    return new Promise((resolve) => {
-      waiting.add({ place, resolve })
-      if (!isDelivering) void deliver()
-    })
-  }
-
+  const log = newLog(initial, recorded)
+  const { places, entries } = log
+  advanceTo(log, 0)
   return {
     /** The call that was completed at this position. Throws if it was a different call. */
-    replayed(call: CallIdentity): CompletedCall | undefined {
-      const place = places.get(call.path)
-      const before = place === undefined ? undefined : recorded[place]!
-      if (!before || before.kind === 'outside') {
-        if (call.kind !== 'interrupt') isLive = true
-        return undefined
-      }
-      if (before.kind !== call.kind || before.name !== call.name || before.given !== call.given)
-        throw nondeterministicReplay(
-          `Call ${call.path} was ${described(before)} and is now ${described(call)}.`,
-        )
-      made.add(call.path)
-      return before
-    },
+    replayed: (call: CallIdentity) => replayed(log, call),
     /** Counts a call that has begun, until its turn. */
-    begin: () => void open++,
+    begin: () => void log.open++,
     /** Ends a call without a turn, because it waits for an answer. */
-    abandon: () => void open--,
+    abandon: () => void log.open--,
     /**
      * Settles at the turn of a replayed call. Calls complete in the order of the log, and each open call gets
      * its own turn of the event loop. The branches of a function then make their next calls in the same order
      * in every attempt.
      */
-    turnOf: (path: string) => waitFor(places.get(path)!),
+    turnOf: (path: string) => waitFor(log, places.get(path)!),
     /** The same for the last added call, after it is written. */
-    async turnOfLast(written: Promise<void>): Promise<void> {
-      const place = entries.length - 1
-      unwritten.add(place)
-      await written
-      unwritten.delete(place)
-      await waitFor(place)
-    },
+    turnOfLast: (written: Promise<void>) => turnOfLast(log, written),
     /** Advances the visible state to the entry at this position. Does nothing if there is none. */
     advance(path: string): void {
       const place = places.get(path)
-      if (place !== undefined) advanceTo(place + 1)
+      if (place !== undefined) advanceTo(log, place + 1)
     },
     /** The state at the replay's position. Undefined once the function sees the current state. */
-    seen: (): State | undefined => (isLive || position === recorded.length ? undefined : state),
+    seen: (): State | undefined => (log.isLive || log.position === recorded.length ? undefined : log.state),
     /** @param thrown The error of a failed call. */
     add(call: CompletedCall, thrown?: unknown): void {
       entries.push(call)
-      dirty = true
-      if (call.error) thrownBy.set(call, thrown)
+      log.dirty = true
+      if (call.error) log.thrownBy.set(call, thrown)
     },
-    revive(call: CompletedCall): Error {
-      const { message, ...fields } = call.error!
-      const isRejection = fields.name === AgentRejection.brand
-      const error = isRejection ? new AgentRejection(message) : Object.assign(new Error(message), fields)
-      thrownBy.set(call, error)
-      return error
-    },
-    /** The positions of the failed calls that caused this error. The next attempt repeats them. */
-    failuresBehind(error: unknown): readonly string[] {
-      const causes = new Set<unknown>()
-      for (let at = error; at instanceof Error && !causes.has(at); at = at.cause as Error) causes.add(at)
-      const caused = entries.filter((entry) => thrownBy.has(entry) && causes.has(thrownBy.get(entry)))
-      // An error without a recorded cause most likely comes from the last failed calls.
-      const last = entries.slice(entries.findLastIndex((entry) => !('error' in entry)) + 1)
-      return (caused.length > 0 ? caused : last).map(({ path }) => path)
-    },
-    missed: () =>
-      recorded.find(
-        (entry): entry is CompletedCall =>
-          entry.kind !== 'outside' && !made.has(entry.path) && !isInside(entry.path, places),
-      ),
+    revive: (call: CompletedCall) => revive(log, call),
+    failuresBehind: (error: unknown) => failuresBehind(log, error),
+    missed: () => missed(log),
     /** Whether calls were added since the last call of `channels`. */
     get dirty() {
-      return dirty
+      return log.dirty
     },
     channels(): Channels {
-      dirty = false
+      log.dirty = false
       return channelsOf(entries)
     },
   }
+}
+
+function advanceTo(log: LogState, end: number): void {
+  while (log.position < end || isSeenAtOnce(log.recorded[log.position])) {
+    const { change } = log.recorded[log.position++]!
+    if (change) log.state = applyChange(log.state, change)
+  }
+}
+
+async function deliver(log: LogState): Promise<void> {
+  const { waiting, recorded, unwritten } = log
+  const first = () => [...waiting].reduce((one, other) => (other.place < one.place ? other : one))
+  log.isDelivering = true
+  // By then, the other calls of this turn are waiting.
+  await Promise.resolve()
+  while (waiting.size > 0) {
+    // An earlier replayed call may still be made.
+    if (first().place > log.position && first().place < recorded.length) await sleep(0)
+    const call = first()
+    // A new call that completed earlier is not written yet.
+    if ([...unwritten].some((place) => place < call.place)) break
+    if (call.place < recorded.length) advanceTo(log, call.place + 1)
+    waiting.delete(call)
+    call.resolve()
+    // The function's code after this call runs before the code after the next one.
+    if (log.open-- > 1) await sleep(0)
+  }
+  log.isDelivering = false
+}
+
+function waitFor(log: LogState, place: number): Promise<void> {
+  return new Promise((resolve) => {
+    log.waiting.add({ place, resolve })
+    if (!log.isDelivering) void deliver(log)
+  })
+}
+
+async function turnOfLast(log: LogState, written: Promise<void>): Promise<void> {
+  const place = log.entries.length - 1
+  log.unwritten.add(place)
+  await written
+  log.unwritten.delete(place)
+  await waitFor(log, place)
+}
+
+const missed = ({ recorded, made, places }: LogState): CompletedCall | undefined =>
+  recorded.find(
+    (entry): entry is CompletedCall =>
+      entry.kind !== 'outside' && !made.has(entry.path) && !isInside(entry.path, places),
+  )
+
+function replayed(log: LogState, call: CallIdentity): CompletedCall | undefined {
+  const place = log.places.get(call.path)
+  const before = place === undefined ? undefined : log.recorded[place]!
+  if (!before || before.kind === 'outside') {
+    if (call.kind !== 'interrupt') log.isLive = true
+    return undefined
+  }
+  if (before.kind !== call.kind || before.name !== call.name || before.given !== call.given)
+    throw nondeterministicReplay(`Call ${call.path} was ${described(before)} and is now ${described(call)}.`)
+  log.made.add(call.path)
+  return before
+}
+
+function revive({ thrownBy }: LogState, call: CompletedCall): Error {
+  const { message, ...fields } = call.error!
+  const isRejection = fields.name === AgentRejection.brand
+  const error = isRejection ? new AgentRejection(message) : Object.assign(new Error(message), fields)
+  thrownBy.set(call, error)
+  return error
+}
+
+/** The positions of the failed calls that caused this error. The next attempt repeats them. */
+function failuresBehind({ entries, thrownBy }: LogState, error: unknown): readonly string[] {
+  const causes = new Set<unknown>()
+  for (let at = error; at instanceof Error && !causes.has(at); at = at.cause as Error) causes.add(at)
+  const caused = entries.filter((entry) => thrownBy.has(entry) && causes.has(thrownBy.get(entry)))
+  // An error without a recorded cause most likely comes from the last failed calls.
+  const last = entries.slice(entries.findLastIndex((entry) => !('error' in entry)) + 1)
+  return (caused.length > 0 ? caused : last).map(({ path }) => path)
 }
 
 const isSeenAtOnce = (entry: LogEntry | undefined): boolean => entry?.kind === 'outside' && entry.path === ''

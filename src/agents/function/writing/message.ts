@@ -61,13 +61,7 @@ export function openDraft(
   if (replayed) return replayedDraft(scope, replayed)
   const slot = freeSlot(scope)
   const node = slot === 0 ? NODE : `${NODE}:${slot + 1}`
-  let put = (event: AgentEvent): unknown => attempt.queue.put(event)
-  // A provider's chunks may alternate between blocks.
-  const normalize = kind === 'model' ? createMessageNormalizer().normalize : undefined
-  const send = (data: WireMessageEvent) => {
-    const sent = normalize?.('', data) as readonly WireMessageEvent[] | undefined
-    for (const one of sent ?? [data]) put(state.event('messages', one, node))
-  }
+  const { send, collect } = createSender(scope, kind, node)
   const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined
 
@@ -96,9 +90,8 @@ export function openDraft(
     const partial = partialMessage(id, textOf(message), name)
     if (partial) state.update({ messages: [partial] }, () => id)
     if (message.content.length === 0) return []
-    const ends: AgentEvent[] = []
     // The queue is closed: a cancelled run sends nothing itself.
-    put = (event) => ends.push(event)
+    const ends = collect()
     encoder.push({ type: 'messageFinish', metadata: CUT_OFF })
     return ends
   }
@@ -110,12 +103,32 @@ export function openDraft(
     },
     push: encoder.push,
     ready: attempt.queue.ready,
-    turn() {
-      state.log.begin()
-      return state.log.turnOfLast(attempt.queue.ready())
-    },
+    turn: () => turnOfLast(scope),
     end,
     fail,
+  }
+}
+
+function turnOfLast({ attempt, state }: Scope): Promise<void> {
+  state.log.begin()
+  return state.log.turnOfLast(attempt.queue.ready())
+}
+
+/** Sends the events of a message. After `collect`, they are added to its result instead. */
+function createSender({ attempt, state }: Scope, kind: 'message' | 'model', node: string) {
+  let put = (event: AgentEvent): unknown => attempt.queue.put(event)
+  // A provider's chunks may alternate between blocks.
+  const normalize = kind === 'model' ? createMessageNormalizer().normalize : undefined
+  return {
+    send(data: WireMessageEvent): void {
+      const sent = normalize?.('', data) as readonly WireMessageEvent[] | undefined
+      for (const one of sent ?? [data]) put(state.event('messages', one, node))
+    },
+    collect(): readonly AgentEvent[] {
+      const events: AgentEvent[] = []
+      put = (event) => events.push(event)
+      return events
+    },
   }
 }
 
@@ -157,49 +170,24 @@ function freeSlot({ openWrites }: Scope): number {
   return slot
 }
 
+interface OpenMessage {
+  readonly draft: MessageDraft
+  /** The index of the last block. */
+  index: number
+  streaming: 'text' | 'reasoning' | undefined
+  calls: number
+  details: MessageEnd
+}
+
 export function openMessage(
   scope: Scope,
   options: MessageOptions = {},
   path = nextPath(scope),
 ): MessageWriter {
-  const draft = openDraft(scope, 'message', path, options.id, close)
+  const draft = openDraft(scope, 'message', path, options.id, () => close(message))
   const { id, push, ready } = draft
-  let index = -1
-  let streaming: 'text' | 'reasoning' | undefined
-  let calls = 0
-  let details: MessageEnd = {}
-
+  const message: OpenMessage = { draft, index: -1, streaming: undefined, calls: 0, details: {} }
   push({ type: 'messageStart', role: 'assistant', id, ...defined({ name: options.name }) })
-
-  function closeBlock(): void {
-    if (streaming) push({ type: 'blockFinish', index })
-    streaming = undefined
-  }
-
-  function close(): void {
-    const { reason = calls > 0 ? 'toolCalls' : 'stop', usage, metadata } = details
-    closeBlock()
-    push({ type: 'messageFinish', reason, ...defined({ usage, metadata }) })
-  }
-
-  function append(type: 'text' | 'reasoning', text: string): Promise<void> {
-    if (text === '') return ready()
-    if (streaming !== type) {
-      closeBlock()
-      streaming = type
-      push({ type: 'blockStart', index: ++index, block: { type, text: '' } })
-    }
-    push({ type: 'blockDelta', index, delta: { type, text } })
-    return ready()
-  }
-
-  function add(block: ContentBlock): Promise<void> {
-    closeBlock()
-    const kept = frozenCopy(block) as ContentBlock
-    push({ type: 'blockStart', index: ++index, block: kept })
-    push({ type: 'blockFinish', index, block: kept })
-    return ready()
-  }
 
   /** Writing to an ended message throws even if the call is not awaited, because it is a mistake. */
   function refused(): Promise<never> | undefined {
@@ -213,27 +201,60 @@ export function openMessage(
   }
 
   async function addCall({ id: given, name, args }: ToolCallRequest) {
-    const id = given ?? callIdOf(scope, `${path}/call${calls++}`)
+    const id = given ?? callIdOf(scope, `${path}/call${message.calls++}`)
     const call = { type: 'toolCall', id, name, args } as const
-    await add(call)
+    await add(message, call)
     return call
   }
 
   async function end(given: MessageEnd = {}): Promise<Message> {
     if (draft.ended) return draft.ended
-    details = given
-    const message = draft.end()
+    message.details = given
+    const whole = draft.end()
     await draft.turn()
-    return message
+    return whole
   }
 
   return {
     id,
-    text: (text) => refused() ?? append('text', text),
-    reasoning: (text) => refused() ?? append('reasoning', text),
-    block: (block) => refused() ?? add(block),
+    text: (text) => refused() ?? append(message, 'text', text),
+    reasoning: (text) => refused() ?? append(message, 'reasoning', text),
+    block: (block) => refused() ?? add(message, block),
     toolCall: (call) => refused() ?? handled(addCall(call)),
     usage: (usage) => refused() ?? report(usage),
     end: (given) => (draft.ended ? handled(end()) : (refused() ?? handled(end(given)))),
   }
+}
+
+function closeBlock(message: OpenMessage): void {
+  if (message.streaming) message.draft.push({ type: 'blockFinish', index: message.index })
+  message.streaming = undefined
+}
+
+function close(message: OpenMessage): void {
+  const { reason = message.calls > 0 ? 'toolCalls' : 'stop', usage, metadata } = message.details
+  closeBlock(message)
+  message.draft.push({ type: 'messageFinish', reason, ...defined({ usage, metadata }) })
+}
+
+function append(message: OpenMessage, type: 'text' | 'reasoning', text: string): Promise<void> {
+  const { push, ready } = message.draft
+  if (text === '') return ready()
+  if (message.streaming !== type) {
+    closeBlock(message)
+    message.streaming = type
+    push({ type: 'blockStart', index: ++message.index, block: { type, text: '' } })
+  }
+  push({ type: 'blockDelta', index: message.index, delta: { type, text } })
+  return ready()
+}
+
+function add(message: OpenMessage, block: ContentBlock): Promise<void> {
+  const { push, ready } = message.draft
+  closeBlock(message)
+  const kept = frozenCopy(block) as ContentBlock
+  const index = ++message.index
+  push({ type: 'blockStart', index, block: kept })
+  push({ type: 'blockFinish', index, block: kept })
+  return ready()
 }

@@ -17,7 +17,7 @@ import { type CompletedCall, errorOf } from '../journal/call-log.ts'
 import { callIdOf, isSuspended, nextPath, rejectSuspended, replayedCall, type Scope } from '../scope.ts'
 import { frozenCopy } from '../state.ts'
 import type { ModelOptions, ModelStream } from '../types.ts'
-import { openDraft, replayedDraft } from './message.ts'
+import { type MessageDraft, openDraft, replayedDraft } from './message.ts'
 
 export async function streamModel(
   scope: Scope,
@@ -31,38 +31,20 @@ export async function streamModel(
   const replayed = replayedCall(scope, { path, kind: 'model' })
   state.log.begin()
   if (replayed) return replayModel(scope, replayed, given)
-  const reader = format.readStream()
-  const traced = options.run && trace(options.run, format)
-  const call = observeCall(format)
-  const detach = detacherOf(scope, path, options.name)
-  const draft = openDraft(scope, 'model', path, options.id, () => take(reader.end()))
-  let failure: MessageError | undefined
-
-  function take(events: readonly MessageEvent[], chunk?: unknown): void {
-    for (const event of events) {
-      if (event.type === 'error') failure ??= event
-      const detached = detach(event)
-      traced?.push(detached, chunk)
-      call.push(detached, chunk)
-      draft.push(detached)
-    }
+  const reading: Reading = {
+    reader: format.readStream(),
+    traced: options.run && trace(options.run, format),
+    call: observeCall(format),
+    detach: detacherOf(scope, path, options.name),
+    draft: openDraft(scope, 'model', path, options.id, () => take(reading, reading.reader.end())),
+    failure: undefined,
   }
-
-  async function read(chunks: AsyncIterator<unknown>): Promise<void> {
-    for (;;) {
-      const { done, value } = await chunks.next()
-      if (scope.suspended) await rejectSuspended(scope)
-      if (done || draft.ended) return
-      take(reader.push(value), value)
-      await attempt.queue.ready()
-    }
-  }
-
+  const { draft } = reading
   let stream: object | undefined
   let chunks: AsyncIterator<unknown> | undefined
   const end = (error?: string): void => {
-    traced?.end(error)
-    call.end(attempt.onModelCall, error)
+    reading.traced?.end(error)
+    reading.call.end(attempt.onModelCall, error)
   }
   const cancel = () => {
     end('Cancelled.')
@@ -74,8 +56,8 @@ export async function streamModel(
     stream = opened
     chunks = iterate(opened)
     if (attempt.signal.aborted) cancel()
-    await read(chunks)
-    if (failure) throw new AgentwireError('model_failed', failure.message)
+    await read(scope, reading, chunks)
+    if (reading.failure) throw new AgentwireError('model_failed', reading.failure.message)
     const message = draft.end()
     end()
     // A function that continues with other work must not repeat the call if its process is lost.
@@ -84,7 +66,7 @@ export async function streamModel(
     return message
   } catch (error) {
     stop(stream, chunks)
-    const reason = failure?.message ?? textOfError(error)
+    const reason = reading.failure?.message ?? textOfError(error)
     draft.fail(reason)
     end(reason)
     if (isSuspended(error)) state.log.abandon()
@@ -95,6 +77,36 @@ export async function streamModel(
     throw error
   } finally {
     attempt.signal.removeEventListener('abort', cancel)
+  }
+}
+
+/** A response that is being read, and what receives its events. */
+interface Reading {
+  readonly reader: ReturnType<Format['readStream']>
+  readonly traced: ReturnType<typeof trace> | undefined
+  readonly call: ReturnType<typeof observeCall>
+  readonly detach: (event: MessageEvent) => MessageEvent
+  readonly draft: MessageDraft
+  failure: MessageError | undefined
+}
+
+function take(reading: Reading, events: readonly MessageEvent[], chunk?: unknown): void {
+  for (const event of events) {
+    if (event.type === 'error') reading.failure ??= event
+    const detached = reading.detach(event)
+    reading.traced?.push(detached, chunk)
+    reading.call.push(detached, chunk)
+    reading.draft.push(detached)
+  }
+}
+
+async function read(scope: Scope, reading: Reading, chunks: AsyncIterator<unknown>): Promise<void> {
+  for (;;) {
+    const { done, value } = await chunks.next()
+    if (scope.suspended) await rejectSuspended(scope)
+    if (done || reading.draft.ended) return
+    take(reading, reading.reader.push(value), value)
+    await scope.attempt.queue.ready()
   }
 }
 

@@ -34,20 +34,6 @@ import { streamModel } from './model.ts'
 export function createWriter(scope: Scope): Writer {
   const { attempt, state } = scope
 
-  function message(first: string | MessageOptions = {}, options: MessageOptions = {}) {
-    if (typeof first !== 'string') return openMessage(scope, first)
-    return rejectSuspended(scope) ?? handled(writeMessage(scope, first, options))
-  }
-
-  function artifact(
-    first: string | ContentBlock | readonly ContentBlock[] | ArtifactOptions = {},
-    options: ArtifactOptions = {},
-  ) {
-    if (typeof first !== 'string' && !Array.isArray(first) && !('type' in first))
-      return openArtifact(scope, first as ArtifactOptions)
-    return rejectSuspended(scope) ?? handled(writeArtifact(scope, first as ContentBlock, options))
-  }
-
   return {
     ...attempt.details,
     get state() {
@@ -57,8 +43,10 @@ export function createWriter(scope: Scope): Writer {
       return normalMessages(messagesOf(state.seen()))
     },
     signal: attempt.signal,
-    message: message as Writer['message'],
-    artifact: artifact as Writer['artifact'],
+    message: ((first?: MessageStart, options?: MessageOptions) =>
+      message(scope, first, options)) as Writer['message'],
+    artifact: ((first?: ArtifactStart, options?: ArtifactOptions) =>
+      artifact(scope, first, options)) as Writer['artifact'],
     model: (stream, format, options) => startCall(scope, () => streamModel(scope, stream, format, options)),
     tool<T>(
       name: string,
@@ -95,20 +83,35 @@ export function createWriter(scope: Scope): Writer {
     step: <T>(run: (context: StepContext) => T | Promise<T>) => startCall(scope, () => runStep(scope, run)),
     custom: customOf(scope),
     interrupt: interruptOf(scope),
-    setState(change) {
-      const refused = rejectSuspended(scope)
-      if (refused) return refused
-      const call = { path: nextPath(scope), kind: 'setState' } as const
-      const replayed = replayedCall(scope, call)
-      state.log.begin()
-      if (replayed) {
-        state.log.advance(call.path)
-        return state.log.turnOf(call.path)
-      }
-      state.complete(call, () => state.update(change, idsAt(scope, call.path)))
-      return handled(state.log.turnOfLast(state.commit()))
-    },
+    setState: (change) => rejectSuspended(scope) ?? setState(scope, change),
   }
+}
+
+type MessageStart = string | MessageOptions
+type ArtifactStart = string | ContentBlock | readonly ContentBlock[] | ArtifactOptions
+
+function message(scope: Scope, first: MessageStart = {}, options: MessageOptions = {}) {
+  if (typeof first !== 'string') return openMessage(scope, first)
+  return rejectSuspended(scope) ?? handled(writeMessage(scope, first, options))
+}
+
+function artifact(scope: Scope, first: ArtifactStart = {}, options: ArtifactOptions = {}) {
+  if (typeof first !== 'string' && !Array.isArray(first) && !('type' in first))
+    return openArtifact(scope, first as ArtifactOptions)
+  return rejectSuspended(scope) ?? handled(writeArtifact(scope, first as ContentBlock, options))
+}
+
+function setState(scope: Scope, change: unknown): Promise<void> {
+  const { state } = scope
+  const call = { path: nextPath(scope), kind: 'setState' } as const
+  const replayed = replayedCall(scope, call)
+  state.log.begin()
+  if (replayed) {
+    state.log.advance(call.path)
+    return state.log.turnOf(call.path)
+  }
+  state.complete(call, () => state.update(change, idsAt(scope, call.path)))
+  return handled(state.log.turnOfLast(state.commit()))
 }
 
 /**

@@ -8,92 +8,106 @@ import { type CallWatch, createMessageReader } from './messages.ts'
 
 type Namespace = readonly string[]
 
+interface ReaderState {
+  readonly wanted: ReadonlySet<string>
+  readonly calls: CallWatch
+  readonly messages: ReturnType<typeof createMessageReader>
+  /** The namespaces of running tools. */
+  readonly places: Map<string, Namespace>
+}
+
 /**
  * Converts the chunks of a classic run to events of the engine's version 3, and passes on the chunks that the
  * client requested and that cannot be derived from events.
  */
 export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
-  const wanted = new Set(modes)
   const lifecycle = createLifecycle()
   const messages = createMessageReader(calls)
-
-  function read([namespace, mode, data]: GraphChunk): readonly EngineEvent[] {
-    const ended = messages.finishEnded()
-    const events = [...ended, ...convert(namespace, mode, data as Fields)]
-    return events.flatMap((event) => {
-      const before = lifecycle.before(event.params.namespace)
-      if (event.method === 'tasks') lifecycle.noteTask(event.params.namespace, event.params.data as Fields)
-      return [...before, event]
-    })
-  }
-
-  function convert(namespace: Namespace, mode: string, data: Fields): readonly EngineEvent[] {
-    switch (mode) {
-      case 'values':
-        return isRecord(data) && INTERRUPT in data
-          ? [chunk(namespace, 'interrupt', data[INTERRUPT]), event(mode, namespace, data)]
-          : [event(mode, namespace, data)]
-      case 'updates':
-        return updates(namespace, data)
-      case 'messages':
-        return messageChunk(namespace, data as unknown as readonly [message: never, metadata: Fields])
-      case 'tools':
-        return tools(namespace, data)
-      case 'custom':
-        return [event(mode, namespace, isRecord(data) && 'name' in data ? data : { payload: data })]
-      case 'tasks':
-        return tasks(namespace, data)
-      case 'checkpoints':
-        return [event(mode, namespace, data)]
-      case 'debug':
-        return [debug(namespace, data)]
-      default:
-        return []
-    }
-  }
-
-  function tasks(namespace: Namespace, data: Fields): readonly EngineEvent[] {
-    if (!('result' in data)) return [event('tasks', namespace, data)]
-    const ends = messages.finishIn([...namespace, `${data.name}:${data.id}`].join('|'))
-    return [...ends, event('tasks', namespace, data)]
-  }
-
-  function messageChunk(
-    namespace: Namespace,
-    [message, metadata]: readonly [message: never, metadata: Fields],
-  ): readonly EngineEvent[] {
-    const events = messages.read(message, metadata)
-    const graph = graphOf(namespace, metadata)
-    const { event: kind, id } = Object(events[0]?.params.data) as Fields
-    return [
-      ...(wanted.has('messages-tuple') ? [chunk(graph, 'messages', [message, metadata])] : []),
-      ...(wanted.has('messages') && kind === 'message-start'
-        ? [chunk(graph, 'metadata', { id, metadata })]
-        : []),
-      ...events,
-    ]
-  }
-
-  function tools(namespace: Namespace, data: Fields): readonly EngineEvent[] {
-    const { event: kind, toolCallId, name } = data
-    const key = `${toolCallId} ${name}`
-    const found = kind === 'on_tool_start' ? calls.placeOf(toolCallId, name) : undefined
-    if (found) places.set(key, found)
-    const place = places.get(key)
-    // The chunk is the graph's. Before LangGraph 1.6 its namespace is that of the task.
-    const graph = place ? place.slice(0, -1) : namespace
-    const raw = wanted.has('tools') ? [chunk(graph, 'tools', data)] : []
-    return [...raw, event('tools', place ?? namespace, toolData(data))]
-  }
-  const places = new Map<string, Namespace>()
-
+  const reader: ReaderState = { wanted: new Set(modes), calls, messages, places: new Map() }
   return {
-    read,
+    read([namespace, mode, data]: GraphChunk): readonly EngineEvent[] {
+      const ended = messages.finishEnded()
+      const events = [...ended, ...convert(reader, namespace, mode, data as Fields)]
+      return events.flatMap((event) => {
+        const before = lifecycle.before(event.params.namespace)
+        if (event.method === 'tasks') lifecycle.noteTask(event.params.namespace, event.params.data as Fields)
+        return [...before, event]
+      })
+    },
     end: (status: 'completed' | 'failed'): readonly EngineEvent[] => [
       ...(status === 'completed' ? messages.finishAll() : messages.finishEnded()),
       ...lifecycle.end(status),
     ],
   }
+}
+
+function convert(
+  reader: ReaderState,
+  namespace: Namespace,
+  mode: string,
+  data: Fields,
+): readonly EngineEvent[] {
+  switch (mode) {
+    case 'values':
+      return isRecord(data) && INTERRUPT in data
+        ? [chunk(namespace, 'interrupt', data[INTERRUPT]), event(mode, namespace, data)]
+        : [event(mode, namespace, data)]
+    case 'updates':
+      return updates(namespace, data)
+    case 'messages':
+      return messageChunk(reader, namespace, data as unknown as readonly [message: never, metadata: Fields])
+    case 'tools':
+      return tools(reader, namespace, data)
+    case 'custom':
+      return [event(mode, namespace, isRecord(data) && 'name' in data ? data : { payload: data })]
+    case 'tasks':
+      return tasks(reader, namespace, data)
+    case 'checkpoints':
+      return [event(mode, namespace, data)]
+    case 'debug':
+      return [debug(namespace, data)]
+    default:
+      return []
+  }
+}
+
+function tasks({ messages }: ReaderState, namespace: Namespace, data: Fields): readonly EngineEvent[] {
+  if (!('result' in data)) return [event('tasks', namespace, data)]
+  const ends = messages.finishIn([...namespace, `${data.name}:${data.id}`].join('|'))
+  return [...ends, event('tasks', namespace, data)]
+}
+
+function messageChunk(
+  { messages, wanted }: ReaderState,
+  namespace: Namespace,
+  [message, metadata]: readonly [message: never, metadata: Fields],
+): readonly EngineEvent[] {
+  const events = messages.read(message, metadata)
+  const graph = graphOf(namespace, metadata)
+  const { event: kind, id } = Object(events[0]?.params.data) as Fields
+  return [
+    ...(wanted.has('messages-tuple') ? [chunk(graph, 'messages', [message, metadata])] : []),
+    ...(wanted.has('messages') && kind === 'message-start'
+      ? [chunk(graph, 'metadata', { id, metadata })]
+      : []),
+    ...events,
+  ]
+}
+
+function tools(
+  { calls, places, wanted }: ReaderState,
+  namespace: Namespace,
+  data: Fields,
+): readonly EngineEvent[] {
+  const { event: kind, toolCallId, name } = data
+  const key = `${toolCallId} ${name}`
+  const found = kind === 'on_tool_start' ? calls.placeOf(toolCallId, name) : undefined
+  if (found) places.set(key, found)
+  const place = places.get(key)
+  // The chunk is the graph's. Before LangGraph 1.6 its namespace is that of the task.
+  const graph = place ? place.slice(0, -1) : namespace
+  const raw = wanted.has('tools') ? [chunk(graph, 'tools', data)] : []
+  return [...raw, event('tools', place ?? namespace, toolData(data))]
 }
 
 const event = (method: string, namespace: Namespace, data: unknown, node?: string): EngineEvent => ({

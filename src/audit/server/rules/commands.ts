@@ -1,7 +1,15 @@
 import { equal, hold } from '../../check.ts'
 import { at, checkpointOf, isRoot, messagesOf } from '../events.ts'
-import { mentions } from '../expect.ts'
-import { type Checks, protocol, rules, rulesOf, SCHEMA, STREAM_CLIENT, THREAD_CLIENT } from '../rule.ts'
+import {
+  type Checks,
+  mentions,
+  protocol,
+  rules,
+  rulesOf,
+  SCHEMA,
+  STREAM_CLIENT,
+  THREAD_CLIENT,
+} from '../rule.ts'
 
 const { must, should } = rules(protocol('top-level-framing'))
 

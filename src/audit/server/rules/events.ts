@@ -1,8 +1,18 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditContext, AuditedAgents, AuditThread } from '../context.ts'
 import { at, dataOf, isAtRoot, isRoot, messageIds, messagesOf } from '../events.ts'
-import { isData, isFlatMessage, type ShapedMethod } from '../expect.ts'
-import { type Checks, protocol, REACT, rules, rulesOf, SCHEMA, type ServerRule } from '../rule.ts'
+import {
+  type Checks,
+  isData,
+  isFlatMessage,
+  protocol,
+  REACT,
+  rules,
+  rulesOf,
+  SCHEMA,
+  type ServerRule,
+  type ShapedMethod,
+} from '../rule.ts'
 import { readMessages, readToolCalls } from '../transcript.ts'
 
 const { must, should } = rules(SCHEMA)

@@ -1,9 +1,9 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditContext, AuditThread } from '../context.ts'
 import { at, dataOf, isEnding, listOf, rootStates } from '../events.ts'
-import { mentions } from '../expect.ts'
 import {
   type Checks,
+  mentions,
   PYTHON_CLIENT,
   protocol,
   REACT,

@@ -1,5 +1,4 @@
-import { equal, hold } from '../../check.ts'
-import { CSRF, rfc } from '../../rules.ts'
+import { CSRF, equal, hold, rfc } from '../../check.ts'
 import type { AuditContext, Sent } from '../context.ts'
 import { at } from '../events.ts'
 import { type Checks, rules, rulesOf } from '../rule.ts'

@@ -1,8 +1,17 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditThread } from '../context.ts'
 import { at, checkpointOf, isEnding, isRoot, messageIds, rootStates } from '../events.ts'
-import { accepted, mentions } from '../expect.ts'
-import { type Checks, protocol, REACT, RUN_CLIENT, rules, rulesOf, THREAD_CLIENT } from '../rule.ts'
+import {
+  accepted,
+  type Checks,
+  mentions,
+  protocol,
+  REACT,
+  RUN_CLIENT,
+  rules,
+  rulesOf,
+  THREAD_CLIENT,
+} from '../rule.ts'
 
 const LIFECYCLE = protocol('lifecycle')
 const { must, should } = rules(LIFECYCLE)

@@ -1,8 +1,18 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditThread } from '../context.ts'
 import { ALL, at, idsOf, rootStates, sentOf } from '../events.ts'
-import { agree, resumes, unrepeated } from '../expect.ts'
-import { type Checks, PYTHON_CLIENT, protocol, rules, rulesOf, SCHEMA, STREAM_CLIENT } from '../rule.ts'
+import {
+  agree,
+  type Checks,
+  PYTHON_CLIENT,
+  protocol,
+  resumes,
+  rules,
+  rulesOf,
+  SCHEMA,
+  STREAM_CLIENT,
+  unrepeated,
+} from '../rule.ts'
 import type { AuditSocket } from '../socket.ts'
 
 const WEBSOCKET = protocol('websocket')

@@ -1,8 +1,17 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditThread } from '../context.ts'
 import { at, checkpointOf, listOf, rootStates } from '../events.ts'
-import { accepted, isState, mentions } from '../expect.ts'
-import { type Checks, EXAMPLES, REACT, rules, rulesOf, THREAD_CLIENT } from '../rule.ts'
+import {
+  accepted,
+  type Checks,
+  EXAMPLES,
+  isState,
+  mentions,
+  REACT,
+  rules,
+  rulesOf,
+  THREAD_CLIENT,
+} from '../rule.ts'
 
 const { must, should } = rules(THREAD_CLIENT)
 

@@ -1,8 +1,18 @@
-import { equal, hold } from '../../check.ts'
-import { sse } from '../../rules.ts'
+import { equal, hold, sse } from '../../check.ts'
 import { at, dataOf, idsOf, isAtRoot, rootStates, sentOf } from '../events.ts'
-import { agree, isEnvelope, resumes, unrepeated } from '../expect.ts'
-import { type Checks, protocol, REACT, rules, rulesOf, SCHEMA, STREAM_CLIENT } from '../rule.ts'
+import {
+  agree,
+  type Checks,
+  isEnvelope,
+  protocol,
+  REACT,
+  resumes,
+  rules,
+  rulesOf,
+  SCHEMA,
+  STREAM_CLIENT,
+  unrepeated,
+} from '../rule.ts'
 
 const { must, should } = rules(protocol('ssehttp'))
 

@@ -16,42 +16,20 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const decoded = (text: string): string =>
   text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => ENTITIES[name]!)
 
+const TAGS = { paragraph: 'p', strong: 'strong', em: 'em', del: 'del', blockquote: 'blockquote' } as const
+
 function elementOf(token: MarkedToken) {
   switch (token.type) {
-    case 'heading': {
-      const Heading = `h${Math.min(token.depth + 1, 6)}` as 'h2'
-      return (
-        <Heading>
-          <Tokens tokens={token.tokens} />
-        </Heading>
-      )
-    }
     case 'paragraph':
-      return (
-        <p>
-          <Tokens tokens={token.tokens} />
-        </p>
-      )
+    case 'strong':
+    case 'em':
+    case 'del':
+    case 'blockquote':
+      return within(TAGS[token.type], token.tokens)
+    case 'heading':
+      return within(`h${Math.min(token.depth + 1, 6)}` as 'h2', token.tokens)
     case 'text':
       return token.type === 'text' && token.tokens ? <Tokens tokens={token.tokens} /> : decoded(token.text)
-    case 'strong':
-      return (
-        <strong>
-          <Tokens tokens={token.tokens} />
-        </strong>
-      )
-    case 'em':
-      return (
-        <em>
-          <Tokens tokens={token.tokens} />
-        </em>
-      )
-    case 'del':
-      return (
-        <del>
-          <Tokens tokens={token.tokens} />
-        </del>
-      )
     case 'codespan':
       return <code>{token.text}</code>
     case 'code':
@@ -64,12 +42,6 @@ function elementOf(token: MarkedToken) {
       return <br />
     case 'hr':
       return <hr />
-    case 'blockquote':
-      return (
-        <blockquote>
-          <Tokens tokens={token.tokens} />
-        </blockquote>
-      )
     case 'list': {
       const List = token.ordered ? 'ol' : 'ul'
       return (
@@ -84,27 +56,9 @@ function elementOf(token: MarkedToken) {
       )
     }
     case 'table':
-      return (
-        <table>
-          <thead>
-            <Row cells={token.header} />
-          </thead>
-          <tbody>
-            {token.rows.map((cells, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a table keep their places.
-              <Row key={at} cells={cells} />
-            ))}
-          </tbody>
-        </table>
-      )
+      return <Table header={token.header} rows={token.rows} />
     case 'link':
-      return /^(https?:|mailto:)/i.test(token.href) ? (
-        <a href={token.href} target="_blank" rel="noreferrer">
-          <Tokens tokens={token.tokens} />
-        </a>
-      ) : (
-        <Tokens tokens={token.tokens} />
-      )
+      return <Link href={token.href} tokens={token.tokens} />
     case 'escape':
     case 'image':
     case 'html':
@@ -113,6 +67,37 @@ function elementOf(token: MarkedToken) {
       return null
   }
 }
+
+const within = (Tag: (typeof TAGS)[keyof typeof TAGS] | 'h2', tokens: readonly Token[]) => (
+  <Tag>
+    <Tokens tokens={tokens} />
+  </Tag>
+)
+
+const Link = ({ href, tokens }: { readonly href: string; readonly tokens: readonly Token[] }) =>
+  /^(https?:|mailto:)/i.test(href) ? (
+    <a href={href} target="_blank" rel="noreferrer">
+      <Tokens tokens={tokens} />
+    </a>
+  ) : (
+    <Tokens tokens={tokens} />
+  )
+
+type Cells = RowProps['cells']
+
+const Table = ({ header, rows }: { readonly header: Cells; readonly rows: readonly Cells[] }) => (
+  <table>
+    <thead>
+      <Row cells={header} />
+    </thead>
+    <tbody>
+      {rows.map((cells, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a table keep their places.
+        <Row key={at} cells={cells} />
+      ))}
+    </tbody>
+  </table>
+)
 
 interface RowProps {
   readonly cells: readonly { readonly tokens: readonly Token[]; readonly header: boolean }[]

@@ -2,22 +2,23 @@ import { uuid7 } from '../../../core/ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
+import { clientSecretOf, endpointsOf, providerFor } from '../endpoints.ts'
 import type { Grant, ProviderAnswer } from '../oauth-client.ts'
-import { clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
-import type { FlowRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, AuthContext } from '../service.ts'
 import {
   eventOp,
   FLOWS,
+  type FlowRecord,
   load,
   put,
   type Stored,
   TOKENS,
+  type TokenRecord,
   tenantPartition,
   unchanged,
   userPartition,
   WORKSPACE_TOKENS,
-} from '../stored.ts'
+} from '../records.ts'
+import type { AuthCaller, AuthContext } from '../service.ts'
 import { SLACK } from '../tokens/removal.ts'
 import { expiryOf, makeDefault, putToken, sealToken } from '../tokens/tokens.ts'
 import { flowContext, putFlow, verifyState } from './begin.ts'

@@ -2,10 +2,17 @@ import { watchChanges } from '../../../storage/coordination/changes.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { clientSecretOf, endpointsOf } from '../providers/endpoints.ts'
-import type { ProviderRecord, TokenRecord } from '../records.ts'
+import { clientSecretOf, endpointsOf } from '../endpoints.ts'
+import {
+  eventOp,
+  load,
+  type ProviderRecord,
+  type Stored,
+  TOKENS,
+  type TokenRecord,
+  unchanged,
+} from '../records.ts'
 import type { AuthContext } from '../service.ts'
-import { eventOp, load, type Stored, TOKENS, unchanged } from '../stored.ts'
 import { expiryOf, openToken, putToken, sealToken } from './tokens.ts'
 
 /** A token is refreshed this long before it expires, so that it outlives its request. In milliseconds. */

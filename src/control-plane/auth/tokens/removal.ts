@@ -1,19 +1,21 @@
 import { HttpError, reportError } from '../../../core/http/index.ts'
 import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { checkEndpoint, clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
-import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
-import type { AuthContext, CallerContext } from '../service.ts'
+import { checkEndpoint, clientSecretOf, endpointsOf, providerFor } from '../endpoints.ts'
 import {
   CONNECTIONS,
+  type ConnectionRecord,
   type EventDetails,
   eventOp,
   load,
   loadAll,
+  type ProviderRecord,
   TOKENS,
+  type TokenRecord,
   unchanged,
   WORKSPACE_TOKENS,
-} from '../stored.ts'
+} from '../records.ts'
+import type { AuthContext, CallerContext } from '../service.ts'
 import { clearDefault, findToken, listTokens, loadDefault, openToken } from './tokens.ts'
 
 /** Revokes one of the caller's tokens at its provider and removes it. */

@@ -5,11 +5,10 @@ import { noToken, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
 import type { IMPORT_TOKEN, PATCH_TOKEN } from '../../wire/auth.ts'
 import type { Given } from '../../wire/common.ts'
-import { endpointsOf, providerFor } from '../providers/endpoints.ts'
-import type { ConnectionRecord, TokenEventRecord, TokenRecord } from '../records.ts'
-import type { AuthContext, CallerContext, Connection, Token } from '../service.ts'
+import { endpointsOf, providerFor } from '../endpoints.ts'
 import {
   CONNECTIONS,
+  type ConnectionRecord,
   DEFAULTS,
   EVENTS,
   eventOp,
@@ -18,8 +17,11 @@ import {
   put,
   type Stored,
   TOKENS,
+  type TokenEventRecord,
+  type TokenRecord,
   unchanged,
-} from '../stored.ts'
+} from '../records.ts'
+import type { AuthContext, CallerContext, Connection, Token } from '../service.ts'
 
 /** The caller's own tokens, oldest first: all, or those for one provider. */
 export async function listTokens(

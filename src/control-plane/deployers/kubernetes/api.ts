@@ -62,52 +62,7 @@ export function createApi(
   signal: AbortSignal,
   times: KubernetesTimes,
 ) {
-  const pathOf = (kind: Kind, name?: string): string =>
-    RESOURCES[kind].replace('{namespace}', namespace) + (name === undefined ? '' : `/${name}`)
-
-  /** `what` describes the request in errors. Statuses in `alsoOk` are not errors. */
-  async function send(
-    what: string,
-    path: string,
-    request: Omit<KubernetesRequest, 'signal'> = { method: 'GET' },
-    alsoOk: readonly number[] = [],
-  ): Promise<Answer> {
-    const end = performance.now() + times.retryForMs
-    for (let attempt = 0; ; attempt++) {
-      const answer = await sendOnce(what, path, request, alsoOk)
-      if ('status' in answer) return answer
-      const wait = answer.retryAfterMs ?? backoff(attempt, times.retryMs, 5_000)
-      if (performance.now() + wait > end)
-        throw new DeployError(`Could not ${what}: ${answer.why}.`, { cause: answer.cause })
-      await sleep(wait, signal)
-    }
-  }
-
-  async function sendOnce(
-    what: string,
-    path: string,
-    request: Omit<KubernetesRequest, 'signal'>,
-    alsoOk: readonly number[],
-  ): Promise<Answer | Failure> {
-    let response: Response
-    let text: string
-    try {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(times.requestMs)])
-      response = await client(path, { ...request, signal: limited })
-      text = await response.text()
-    } catch (cause) {
-      signal.throwIfAborted()
-      return { why: 'the Kubernetes API did not answer', cause }
-    }
-    const { status } = response
-    const body = parse(text)
-    if ((response.ok && body !== undefined) || alsoOk.includes(status)) return { status, body }
-    const cause = unexpected(status, text)
-    if (response.ok || status === 409 || status === 429 || status >= 500)
-      return { why: `the Kubernetes API answered ${status}`, cause, retryAfterMs: retryAfterOf(response) }
-    throw new DeployError(`Could not ${what}: ${reasonOf(status, namespace, body)}`, { cause })
-  }
-
+  const connection = { client, namespace, signal, times }
   return {
     /** Server-side apply: creates the object, or changes the fields that this field manager has set. */
     async apply<K extends Kind>(object: {
@@ -116,15 +71,15 @@ export function createApi(
     }): Promise<KubernetesObject<K>> {
       const { kind, metadata } = object
       const query = { fieldManager: FIELD_MANAGER, force: 'true', fieldValidation: 'Strict' }
-      const path = `${pathOf(kind, metadata.name)}?${new URLSearchParams(query)}`
+      const path = `${pathOf(connection, kind, metadata.name)}?${new URLSearchParams(query)}`
       // JSON is also YAML.
       const request = patch('application/apply-patch+yaml', object)
-      const { body } = await send(`apply the ${kind} "${metadata.name}"`, path, request)
+      const { body } = await send(connection, `apply the ${kind} "${metadata.name}"`, path, request)
       return body as KubernetesObject<K>
     },
     async find<K extends Kind>(kind: K, name: string): Promise<KubernetesObject<K> | undefined> {
       const what = `read the ${kind} "${name}"`
-      const { status, body } = await send(what, pathOf(kind, name), undefined, [404])
+      const { status, body } = await send(connection, what, pathOf(connection, kind, name), undefined, [404])
       return status === 404 ? undefined : (body as KubernetesObject<K>)
     },
     async list<K extends Kind>(
@@ -132,50 +87,119 @@ export function createApi(
       labels: Readonly<Record<string, string>>,
     ): Promise<readonly KubernetesObject<K>[]> {
       const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
-      const path = `${pathOf(kind)}?${new URLSearchParams({ labelSelector: pairs.join(',') })}`
-      const { body } = await send(`list the deployment's objects of kind ${kind}`, path)
+      const path = `${pathOf(connection, kind)}?${new URLSearchParams({ labelSelector: pairs.join(',') })}`
+      const { body } = await send(connection, `list the deployment's objects of kind ${kind}`, path)
       return (body as { items?: KubernetesObject<K>[] }).items ?? []
     },
     /**
      * Removes an object. With a version, removes only that version, and returns false if there is another.
      * `Foreground`: the object stays until all its dependents are removed.
      */
-    async remove(
+    remove: (
       kind: Kind,
       name: string,
       propagationPolicy: 'Foreground' | 'Background',
       resourceVersion?: string,
-    ): Promise<boolean> {
-      const isAny = resourceVersion === undefined
-      const preconditions = isAny ? undefined : { resourceVersion }
-      const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, preconditions }
-      const headers = { 'content-type': 'application/json' }
-      const request = { method: 'DELETE', headers, body: JSON.stringify(options) } as const
-      const what = `remove the ${kind} "${name}"`
-      const { status } = await send(what, pathOf(kind, name), request, isAny ? [404] : [404, 409])
-      return status !== 409
-    },
+    ): Promise<boolean> => remove(connection, kind, name, { propagationPolicy, resourceVersion }),
     /** Scales a Deployment to zero servers. False if it has another version or does not exist. */
     async stop(name: string, resourceVersion: string | undefined): Promise<boolean> {
       const query = new URLSearchParams({ fieldManager: FIELD_MANAGER })
-      const path = `${pathOf('Deployment', name)}/scale?${query}`
+      const path = `${pathOf(connection, 'Deployment', name)}/scale?${query}`
       const scale = { metadata: { resourceVersion }, spec: { replicas: 0 } }
       const request = patch('application/merge-patch+json', scale)
-      const { status } = await send(`stop the Deployment "${name}"`, path, request, [404, 409])
+      const { status } = await send(connection, `stop the Deployment "${name}"`, path, request, [404, 409])
       return status !== 404 && status !== 409
     },
     /** A container's log. Undefined if it has none now. Not retried. */
-    async log(pod: string, query: Readonly<Record<string, string>>): Promise<Response | undefined> {
-      const path = `${pathOf('Pod', pod)}/log?${new URLSearchParams(query)}`
-      const response = await client(path, { method: 'GET', signal })
-      if (response.ok) return response
-      const { status } = response
-      const text = await response.text()
-      if (status === 400 || status === 404) return undefined
-      const reason = reasonOf(status, namespace, parse(text))
-      throw new DeployError(`Could not read the server's log: ${reason}`, { cause: unexpected(status, text) })
-    },
+    log: (pod: string, query: Readonly<Record<string, string>>): Promise<Response | undefined> =>
+      readLog(connection, `${pathOf(connection, 'Pod', pod)}/log?${new URLSearchParams(query)}`),
   }
+}
+
+interface Connection {
+  readonly client: KubernetesClient
+  readonly namespace: string
+  readonly signal: AbortSignal
+  readonly times: KubernetesTimes
+}
+
+const pathOf = ({ namespace }: Connection, kind: Kind, name?: string): string =>
+  RESOURCES[kind].replace('{namespace}', namespace) + (name === undefined ? '' : `/${name}`)
+
+/** `what` describes the request in errors. Statuses in `alsoOk` are not errors. */
+async function send(
+  connection: Connection,
+  what: string,
+  path: string,
+  request: Omit<KubernetesRequest, 'signal'> = { method: 'GET' },
+  alsoOk: readonly number[] = [],
+): Promise<Answer> {
+  const { signal, times } = connection
+  const end = performance.now() + times.retryForMs
+  for (let attempt = 0; ; attempt++) {
+    const answer = await sendOnce(connection, what, path, request, alsoOk)
+    if ('status' in answer) return answer
+    const wait = answer.retryAfterMs ?? backoff(attempt, times.retryMs, 5_000)
+    if (performance.now() + wait > end)
+      throw new DeployError(`Could not ${what}: ${answer.why}.`, { cause: answer.cause })
+    await sleep(wait, signal)
+  }
+}
+
+async function sendOnce(
+  { client, namespace, signal, times }: Connection,
+  what: string,
+  path: string,
+  request: Omit<KubernetesRequest, 'signal'>,
+  alsoOk: readonly number[],
+): Promise<Answer | Failure> {
+  let response: Response
+  let text: string
+  try {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(times.requestMs)])
+    response = await client(path, { ...request, signal: limited })
+    text = await response.text()
+  } catch (cause) {
+    signal.throwIfAborted()
+    return { why: 'the Kubernetes API did not answer', cause }
+  }
+  const { status } = response
+  const body = parse(text)
+  if ((response.ok && body !== undefined) || alsoOk.includes(status)) return { status, body }
+  const cause = unexpected(status, text)
+  if (response.ok || status === 409 || status === 429 || status >= 500)
+    return { why: `the Kubernetes API answered ${status}`, cause, retryAfterMs: retryAfterOf(response) }
+  throw new DeployError(`Could not ${what}: ${reasonOf(status, namespace, body)}`, { cause })
+}
+
+async function remove(
+  connection: Connection,
+  kind: Kind,
+  name: string,
+  { propagationPolicy, resourceVersion }: { propagationPolicy: string; resourceVersion: string | undefined },
+): Promise<boolean> {
+  const isAny = resourceVersion === undefined
+  const preconditions = isAny ? undefined : { resourceVersion }
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, preconditions }
+  const headers = { 'content-type': 'application/json' }
+  const request = { method: 'DELETE', headers, body: JSON.stringify(options) } as const
+  const path = pathOf(connection, kind, name)
+  const alsoOk = isAny ? [404] : [404, 409]
+  const { status } = await send(connection, `remove the ${kind} "${name}"`, path, request, alsoOk)
+  return status !== 409
+}
+
+async function readLog(
+  { client, namespace, signal }: Connection,
+  path: string,
+): Promise<Response | undefined> {
+  const response = await client(path, { method: 'GET', signal })
+  if (response.ok) return response
+  const { status } = response
+  const text = await response.text()
+  if (status === 400 || status === 404) return undefined
+  const reason = reasonOf(status, namespace, parse(text))
+  throw new DeployError(`Could not read the server's log: ${reason}`, { cause: unexpected(status, text) })
 }
 
 const patch = (type: string, body: object) =>

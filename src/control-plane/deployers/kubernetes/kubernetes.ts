@@ -7,11 +7,15 @@ import { clientOf, defaultClient } from './client.ts'
 import { followLogs } from './follow-logs.ts'
 import { labelsOf, type Scope, scopeOf, workloadName } from './names.ts'
 import { autoscalerOf, deploymentOf, podLabels, secretOf, serviceOf, type Workload } from './objects.ts'
-import { KUBERNETES_DEPLOYER_OPTIONS, type KubernetesDeployerOptions, TIMES } from './options.ts'
+import {
+  KUBERNETES_DEPLOYER_OPTIONS,
+  type KubernetesDeployerOptions,
+  type KubernetesTimes,
+  TIMES,
+} from './options.ts'
 import { imageOf, namespaceOf, refusalOf, refusedOf } from './pod-security.ts'
 import { readResourceSpec } from './resource-spec.ts'
-import { waitForRollout } from './rollout.ts'
-import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload } from './workloads.ts'
+import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload, waitForRollout } from './rollout.ts'
 
 export type { DeployContext, Deployer, DeploymentContext } from '../deployer.ts'
 export type { KubeConfigLike, KubernetesClient, KubernetesRequest } from './client.ts'
@@ -42,113 +46,32 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
   checkOptions('kubernetesDeployer', options, KUBERNETES_DEPLOYER_OPTIONS)
   const client = options.client ?? (options.kubeConfig ? clientOf(options.kubeConfig) : defaultClient())
   const times = { ...TIMES, ...options.times }
-  const { port = 8000, revisionHistory = 5, followLogs: doesFollow = true } = options
-  /** The log followers, by workload. */
-  const followers = new Map<string, { readonly end: AbortController; readonly ended: Promise<void> }>()
-
-  const apiFor = (namespace: string, signal: AbortSignal): KubernetesApi =>
-    createApi(client, namespace, signal, times)
-
-  function workloadOf(context: DeployContext, scope: Scope): Workload {
-    return {
-      scope,
-      name: workloadToDeploy(context),
-      context,
-      attempt: randomUUID(),
-      image: imageOf(context),
-      port,
-      spec: readResourceSpec(context.sourceConfig.resource_spec),
-      progressDeadlineSeconds: times.progressDeadlineSeconds,
-      pod: (pod) => options.pod?.(pod, deployedService(scope, context)) ?? pod,
-    }
+  const { revisionHistory = 5, followLogs: doesFollow = true } = options
+  const cluster: Cluster = {
+    options,
+    times,
+    apiFor: (namespace, signal) => createApi(client, namespace, signal, times),
+    followers: new Map(),
   }
-
-  async function deploy(context: DeployContext): Promise<Running> {
-    const { signal, log, previous } = context
-    const scope = scopeOf(context, namespaceOf(context, options))
-    const workload = workloadOf(context, scope)
-    const { name, spec, attempt } = workload
-    // An earlier version of this deployer, or other options, may have accepted it.
-    const [refused] = refusedOf(spec, options.allow)
-    if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
-    const api = apiFor(scope.namespace, signal)
-    if (spec.ignored.length > 0)
-      log(`resource_spec has members that have no effect here: ${spec.ignored.join(', ')}.`, 'WARNING')
-    log(`Rolling out the Deployment "${name}" in the namespace "${scope.namespace}".`)
-    try {
-      await api.apply(secretOf(workload))
-      const deployment = await api.apply(deploymentOf(workload))
-      await api.apply(secretOf(workload, deployment))
-      await waitForRollout({ api, scope, workload: name, context, times })
-      const autoscaler = autoscalerOf(workload, deployment)
-      if (autoscaler) await api.apply(autoscaler)
-      await stopOthers(api, scope, [name, handleOf(previous)?.workload])
-    } catch (error) {
-      await cleanUp(context, workload)
-      throw error
-    }
-    const url =
-      options.url?.(deployedService(scope, context)) ?? `http://${scope.service}.${scope.namespace}.svc`
-    return { url, handle: { namespace: scope.namespace, workload: name, attempt } }
-  }
-
-  /** Has its own signal, because the phase's may have aborted. */
-  async function cleanUp({ log }: DeployContext, { scope, name, attempt }: Workload): Promise<void> {
-    try {
-      await removeAttempt(apiFor(scope.namespace, AbortSignal.timeout(CLEAN_UP_MS)), name, attempt)
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      log(`The started server could not be removed; the next deploy stops it. ${why}`, 'WARNING')
-    }
-  }
-
-  /** Routes requests to a workload's servers. */
-  async function select(context: DeployContext, handle: Handle, signal: AbortSignal): Promise<void> {
-    const { namespace, workload } = handle
-    await apiFor(namespace, signal).apply(serviceOf(scopeOf(context, namespace), workload))
-  }
-
-  async function follow(context: DeployContext, { namespace, workload }: Handle): Promise<void> {
-    await endFollower(workload)
-    const end = new AbortController()
-    const ended = followLogs({
-      api: apiFor(namespace, end.signal),
-      workload,
-      labels: podLabels(labelsOf(context), workload),
-      log: context.log,
-      signal: end.signal,
-      lookMs: times.mostLookMs,
-    })
-    followers.set(workload, { end, ended })
-    void ended.then(() => {
-      if (followers.get(workload)?.end === end) followers.delete(workload)
-    })
-  }
-
-  async function endFollower(workload: string): Promise<void> {
-    const follower = followers.get(workload)
-    follower?.end.abort()
-    await follower?.ended
-  }
-
+  const { apiFor, followers } = cluster
   return {
     refuses: (request) => refusalOf(request, options),
     // A redeploy reuses this result, and so finds the workload that was kept.
     prepare: async (context) => ({ prepared: { workload: workloadName(context) } }),
-    deploy,
+    deploy: (context) => deploy(cluster, context),
     async promote(context, running) {
       const handle = handleOf(running)!
       const previous = handleOf(context.previous)
       try {
-        await select(context, handle, context.signal)
+        await select(cluster, context, handle, context.signal)
       } catch (error) {
         // The Service may have been switched after all, and the new servers will be stopped. This error is
         // the one to report.
         if (previous && !context.signal.aborted)
-          await select(context, previous, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => {})
+          await select(cluster, context, previous, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => {})
         throw error
       }
-      if (doesFollow) await follow(context, handle)
+      if (doesFollow) await follow(cluster, context, handle)
       return running
     },
     async stop(running, context) {
@@ -166,9 +89,111 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
         await removeAll(apiFor(namespace, signal), labelsOf(context), times.lookMs, signal)
     },
     async close() {
-      await Promise.all([...followers.keys()].map(endFollower))
+      await Promise.all([...followers.keys()].map((workload) => endFollower(cluster, workload)))
     },
   }
+}
+
+interface Cluster {
+  readonly options: KubernetesDeployerOptions
+  readonly times: KubernetesTimes
+  readonly apiFor: (namespace: string, signal: AbortSignal) => KubernetesApi
+  /** The log followers, by workload. */
+  readonly followers: Map<string, { readonly end: AbortController; readonly ended: Promise<void> }>
+}
+
+async function deploy(cluster: Cluster, context: DeployContext): Promise<Running> {
+  const { options, times, apiFor } = cluster
+  const { signal, log, previous } = context
+  const scope = scopeOf(context, namespaceOf(context, options))
+  const workload = workloadOf(cluster, context, scope)
+  const { name, spec, attempt } = workload
+  // An earlier version of this deployer, or other options, may have accepted it.
+  const [refused] = refusedOf(spec, options.allow)
+  if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
+  const api = apiFor(scope.namespace, signal)
+  if (spec.ignored.length > 0)
+    log(`resource_spec has members that have no effect here: ${spec.ignored.join(', ')}.`, 'WARNING')
+  log(`Rolling out the Deployment "${name}" in the namespace "${scope.namespace}".`)
+  try {
+    await api.apply(secretOf(workload))
+    const deployment = await api.apply(deploymentOf(workload))
+    await api.apply(secretOf(workload, deployment))
+    await waitForRollout({ api, scope, workload: name, context, times })
+    const autoscaler = autoscalerOf(workload, deployment)
+    if (autoscaler) await api.apply(autoscaler)
+    await stopOthers(api, scope, [name, handleOf(previous)?.workload])
+  } catch (error) {
+    await cleanUp(cluster, context, workload)
+    throw error
+  }
+  const url =
+    options.url?.(deployedService(scope, context)) ?? `http://${scope.service}.${scope.namespace}.svc`
+  return { url, handle: { namespace: scope.namespace, workload: name, attempt } }
+}
+
+const workloadOf = ({ options, times }: Cluster, context: DeployContext, scope: Scope): Workload => ({
+  scope,
+  name: workloadToDeploy(context),
+  context,
+  attempt: randomUUID(),
+  image: imageOf(context),
+  port: options.port ?? 8000,
+  spec: readResourceSpec(context.sourceConfig.resource_spec),
+  progressDeadlineSeconds: times.progressDeadlineSeconds,
+  pod: (pod) => options.pod?.(pod, deployedService(scope, context)) ?? pod,
+})
+
+/** Has its own signal, because the phase's may have aborted. */
+async function cleanUp(
+  { apiFor }: Cluster,
+  { log }: DeployContext,
+  { scope, name, attempt }: Workload,
+): Promise<void> {
+  try {
+    await removeAttempt(apiFor(scope.namespace, AbortSignal.timeout(CLEAN_UP_MS)), name, attempt)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    log(`The started server could not be removed; the next deploy stops it. ${why}`, 'WARNING')
+  }
+}
+
+/** Routes requests to a workload's servers. */
+async function select(
+  { apiFor }: Cluster,
+  context: DeployContext,
+  { namespace, workload }: Handle,
+  signal: AbortSignal,
+): Promise<void> {
+  await apiFor(namespace, signal).apply(serviceOf(scopeOf(context, namespace), workload))
+}
+
+async function follow(
+  cluster: Cluster,
+  context: DeployContext,
+  { namespace, workload }: Handle,
+): Promise<void> {
+  const { apiFor, times, followers } = cluster
+  await endFollower(cluster, workload)
+  const end = new AbortController()
+  const ended = followLogs({
+    api: apiFor(namespace, end.signal),
+    workload,
+    labels: podLabels(labelsOf(context), workload),
+    log: context.log,
+    signal: end.signal,
+    lookMs: times.mostLookMs,
+  })
+  followers.set(workload, { end, ended })
+  void ended.then(() => {
+    if (followers.get(workload)?.end === end) followers.delete(workload)
+  })
+}
+
+async function endFollower({ followers }: Cluster, workload: string): Promise<void> {
+  const follower = followers.get(workload)
+  follower?.end.abort()
+  await follower?.ended
 }
 
 const deployedService = (scope: Scope, { deploymentId, name }: DeployContext) => ({

@@ -13,13 +13,13 @@ import {
 import { scrubbedEnv } from '../run-command.ts'
 import { buildSource, refuseCommands } from './build.ts'
 import { type Artifact, dirsOf, findArtifact, pathHider, removeFolder, removeOldArtifacts } from './dirs.ts'
-import { BACKEND_HOST, keyGate, openGate } from './proxy/backend.ts'
-import { defaultStorage, fillIn, ownServer, type StartCommand } from './server/command.ts'
+import { BACKEND_HOST, type Gate, keyGate, openGate } from './proxy/backend.ts'
+import { defaultStorage, fillIn, ownServer, type ServerOptions, type StartCommand } from './server/child.ts'
 import { createSite, type Site } from './server/site.ts'
 import { readAllowed } from './source/git.ts'
 import { DEFAULT_LIMITS, fetchSource, refuseSource } from './source/source.ts'
 
-export type { StartCommand } from './server/command.ts'
+export type { StartCommand } from './server/child.ts'
 
 /** A deployment, as the options of `processDeployer` receive it. */
 export interface ProcessDeployment {
@@ -105,106 +105,44 @@ const OPTIONS: OptionTable<ProcessDeployerOptions> = {
 export function processDeployer(options: ProcessDeployerOptions): Deployer {
   checkOptions('processDeployer', options, OPTIONS)
   checkPorts(options.ports)
-  const { hostname = '127.0.0.1', publicUrl, readyTimeoutMs = 60_000, graceMs = 15_000 } = options
-  const start = options.start ?? ownServer()
+  const { hostname = '127.0.0.1', readyTimeoutMs = 60_000, graceMs = 15_000 } = options
   const dirs = dirsOf(resolve(options.dir))
   const hidden = pathHider(resolve(options.dir))
   const allowed = readAllowed(options.allowRepositories ?? [])
-  const gate = options.apiKeys === undefined ? openGate : keyGate(options.apiKeys)
   const sites = new Map<string, Site>()
-  let isClosed = false
-
-  function siteOf({ deploymentId }: DeploymentContext): Site {
-    if (isClosed) throw new DeployError('The deployer is closed.')
-    const known = sites.get(deploymentId)
-    if (known) return known
-    const site = createSite({
-      hostname,
-      ports: options.ports,
-      gate,
-      isBehindProxy: publicUrl !== undefined,
-      drainMs: graceMs,
-    })
-    sites.set(deploymentId, site)
-    return site
+  const machine: Machine = {
+    options,
+    hostname,
+    times: { readyTimeoutMs, graceMs },
+    start: options.start ?? ownServer(),
+    gate: options.apiKeys === undefined ? openGate : keyGate(options.apiKeys),
+    dirs,
+    allowed,
+    sites,
+    isClosed: false,
   }
-
-  const envOf = (context: PhaseContext): Record<string, string> => ({
-    ...scrubbedEnv(process.env),
-    ...options.env?.(deploymentOf(context)),
-    ...context.secrets,
-  })
-
-  const fetchFor = (context: PhaseContext) =>
-    fetchSource(context, { dirs, allowed, gitConfig: options.gitConfig ?? {}, limits: DEFAULT_LIMITS })
-
-  const build = (context: PhaseContext, folder: string, configPath: string): Promise<void> =>
-    buildSource({ ...context, folder, configPath, env: envOf(context) })
-
-  async function startServer(context: DeployContext): Promise<void> {
-    const { revisionId, artifact, secrets, log, signal } = context
-    const { dir, configPath } = await findArtifact(dirs, context, artifact, async (context) => {
-      const { folder, configPath } = await fetchFor(context)
-      await build(context, folder, configPath)
-    })
-    const env = {
-      ...(options.start === undefined && defaultStorage(dirs, context.deploymentId)),
-      ...envOf(context),
-    }
-    const command = (port: number) => ({
-      command: fillIn(start, { port, config: join(dir, configPath), dir }),
-      cwd: dir,
-      env: { ...env, PORT: String(port), HOST: BACKEND_HOST },
-    })
-    const mask = maskSecrets(Object.values(secrets))
-    await siteOf(context).start(revisionId, { command, log, mask, readyTimeoutMs, graceMs }, signal)
-  }
-
-  async function openPort(context: DeployContext, wanted: number | undefined): Promise<Running> {
-    const port = await siteOf(context).open(wanted, context.log)
-    const host = hostname.includes(':') ? `[${hostname}]` : hostname
-    const url = publicUrl ? publicUrl({ ...deploymentOf(context), port }) : `http://${host}:${port}`
-    return { url, handle: { revisionId: context.revisionId, port } }
-  }
-
-  /** Opens the port first, to respond to clients, and again in case the previous server has closed it. */
-  async function serve(context: DeployContext, { handle }: Running): Promise<Running> {
-    const { port } = readHandle(handle)
-    await openPort(context, port)
-    await startServer(context)
-    const running = await openPort(context, port)
-    await siteOf(context).turnTo(context.revisionId)
-    return running
-  }
-
   return {
     refuses: (request) => refuseSource(request, allowed) ?? refuseCommands(request.sourceConfig),
     takesUploads: true,
     prepare: hidden(async (context: PhaseContext) => {
-      const { configPath, commit } = await fetchFor(context)
+      const { configPath, commit } = await fetchFor(machine, context)
       const prepared: Artifact = { revisionId: context.revisionId, configPath }
       return { prepared, repoCommitSha: commit }
     }),
     build: hidden(async (context: PhaseContext & { readonly prepared: Json }) => {
       const { dir, configPath } = await findArtifact(dirs, context, context.prepared, async (context) => {
-        await fetchFor(context)
+        await fetchFor(machine, context)
       })
-      await build(context, dir, configPath)
+      await build(machine, context, dir, configPath)
       return context.prepared
     }),
     deploy: hidden(async (context: DeployContext) => {
-      await startServer(context)
-      return openPort(context, context.previous && readHandle(context.previous.handle).port)
+      await startServer(machine, context)
+      return openPort(machine, context, context.previous && readHandle(context.previous.handle).port)
     }),
-    promote: hidden(async (context: DeployContext, running: Running) => {
-      const serving = await serve(context, running)
-      await removeOldArtifacts(dirs, context.deploymentId).catch(({ message }: Error) =>
-        context.log(`Old revisions could not be removed: ${message}`, 'WARNING'),
-      )
-      return serving
-    }),
-    recover: hidden(serve),
-    standBy: (context, { handle }) => openPort(context, readHandle(handle).port),
+    promote: hidden((context: DeployContext, running: Running) => promote(machine, context, running)),
+    recover: hidden((context: DeployContext, running: Running) => serve(machine, context, running)),
+    standBy: (context, { handle }) => openPort(machine, context, readHandle(handle).port),
     async stop({ handle }, context) {
       await sites.get(context.deploymentId)?.stop(readHandle(handle).revisionId, context)
     },
@@ -215,11 +153,99 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
       await removeFolder(dirs.data(deploymentId))
     },
     async close() {
-      isClosed = true
+      machine.isClosed = true
       await Promise.all([...sites.values()].map((site) => site.close()))
       sites.clear()
     },
   }
+}
+
+interface Machine {
+  readonly options: ProcessDeployerOptions
+  readonly hostname: string
+  readonly times: Pick<ServerOptions, 'readyTimeoutMs' | 'graceMs'>
+  readonly start: StartCommand
+  readonly gate: Gate
+  readonly dirs: ReturnType<typeof dirsOf>
+  readonly allowed: ReturnType<typeof readAllowed>
+  /** By deployment. */
+  readonly sites: Map<string, Site>
+  isClosed: boolean
+}
+
+function siteOf(machine: Machine, { deploymentId }: DeploymentContext): Site {
+  const { options, sites, hostname, gate, times } = machine
+  const { ports, publicUrl } = options
+  if (machine.isClosed) throw new DeployError('The deployer is closed.')
+  const known = sites.get(deploymentId)
+  if (known) return known
+  const isBehindProxy = publicUrl !== undefined
+  const site = createSite({ hostname, ports, gate, isBehindProxy, drainMs: times.graceMs })
+  sites.set(deploymentId, site)
+  return site
+}
+
+const envOf = ({ options }: Machine, context: PhaseContext): Record<string, string> => ({
+  ...scrubbedEnv(process.env),
+  ...options.env?.(deploymentOf(context)),
+  ...context.secrets,
+})
+
+const fetchFor = ({ dirs, allowed, options }: Machine, context: PhaseContext) =>
+  fetchSource(context, { dirs, allowed, gitConfig: options.gitConfig ?? {}, limits: DEFAULT_LIMITS })
+
+const build = (machine: Machine, context: PhaseContext, folder: string, configPath: string): Promise<void> =>
+  buildSource({ ...context, folder, configPath, env: envOf(machine, context) })
+
+async function startServer(machine: Machine, context: DeployContext): Promise<void> {
+  const { options, dirs, start, times } = machine
+  const { revisionId, artifact, secrets, log, signal } = context
+  const { dir, configPath } = await findArtifact(dirs, context, artifact, async (context) => {
+    const { folder, configPath } = await fetchFor(machine, context)
+    await build(machine, context, folder, configPath)
+  })
+  const env = {
+    ...(options.start === undefined && defaultStorage(dirs, context.deploymentId)),
+    ...envOf(machine, context),
+  }
+  const command = (port: number) => ({
+    command: fillIn(start, { port, config: join(dir, configPath), dir }),
+    cwd: dir,
+    env: { ...env, PORT: String(port), HOST: BACKEND_HOST },
+  })
+  const mask = maskSecrets(Object.values(secrets))
+  await siteOf(machine, context).start(revisionId, { command, log, mask, ...times }, signal)
+}
+
+async function openPort(
+  machine: Machine,
+  context: DeployContext,
+  wanted: number | undefined,
+): Promise<Running> {
+  const { hostname, options } = machine
+  const { publicUrl } = options
+  const port = await siteOf(machine, context).open(wanted, context.log)
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
+  const url = publicUrl ? publicUrl({ ...deploymentOf(context), port }) : `http://${host}:${port}`
+  return { url, handle: { revisionId: context.revisionId, port } }
+}
+
+async function promote(machine: Machine, context: DeployContext, running: Running): Promise<Running> {
+  const serving = await serve(machine, context, running)
+  await removeOldArtifacts(machine.dirs, context.deploymentId).catch(({ message }: Error) =>
+    context.log(`Old revisions could not be removed: ${message}`, 'WARNING'),
+  )
+  return serving
+}
+
+/** Opens the port first, to respond to clients, and again in case the previous server has closed it. */
+async function serve(machine: Machine, context: DeployContext, { handle }: Running): Promise<Running> {
+  const { port } = readHandle(handle)
+  await openPort(machine, context, port)
+  await startServer(machine, context)
+  const running = await openPort(machine, context, port)
+  await siteOf(machine, context).turnTo(context.revisionId)
+  return running
 }
 
 interface Handle {

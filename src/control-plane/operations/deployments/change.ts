@@ -12,8 +12,7 @@ import type {
 } from '../../records/records.ts'
 import { partitionOf } from '../../records/stored.ts'
 import type { PatchBody } from '../../wire/deployment.ts'
-import { checkNames, checkSecrets } from '../rules/secrets.ts'
-import { checkDeployable, checkSource, isDeployable } from '../rules/sources.ts'
+import { checkDeployable, checkNames, checkSecrets, checkSource, isDeployable } from '../rules.ts'
 import { NOT_UPLOADED, takeUpload } from './uploads.ts'
 
 /** How a deployment is changed. */

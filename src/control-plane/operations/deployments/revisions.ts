@@ -23,7 +23,7 @@ import {
   onRevision,
   revisionOfDeployment,
 } from '../on-deployment.ts'
-import { checkDeployable } from '../rules/sources.ts'
+import { checkDeployable } from '../rules.ts'
 import { changeDeployment, redeployed } from './change.ts'
 
 export const revisionOperations = tagged(DEPLOYMENTS_TAG, [

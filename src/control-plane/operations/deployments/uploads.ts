@@ -139,21 +139,11 @@ function sizesOf(headers: Headers): Sizes {
   return { min: Math.max(1, Number(min)), max: Math.min(MAX_BYTES, Number(max)) }
 }
 
-interface BoundedUpload {
-  /** Its maximum size. */
-  readonly bytes: number
-  readonly body: ReadableStream<Uint8Array>
-  /** Why the upload was aborted, if it was. */
-  refusal(): HttpError | undefined
-  /** Whether the client has aborted it. */
-  isBroken(): boolean
-}
-
 /**
  * A request's body, which fails if its size is not allowed or differs from the declared one. Throws
  * immediately if the headers already show it.
  */
-function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes): BoundedUpload {
+function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes) {
   const declared = headers.get('content-length')
   const max = Math.min(allowed, Number(declared ?? allowed))
   const tooLarge = () => refusal(413, `The upload is larger than ${allowed} bytes.`)
@@ -190,5 +180,13 @@ function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes)
     },
     { highWaterMark: 0 },
   )
-  return { bytes: max, body: bounded, refusal: () => reason, isBroken: () => broken }
+  return {
+    /** The maximum size. */
+    bytes: max,
+    body: bounded,
+    /** Why the upload was aborted, if it was. */
+    refusal: () => reason,
+    /** Whether the client has aborted it. */
+    isBroken: () => broken,
+  }
 }

@@ -3,7 +3,6 @@ import { listAll } from '../../../storage/store/pages.ts'
 import * as docs from '../docs.ts'
 import { loadDeployment, loadRevision, ofDeployment, ofOwner } from '../stored.ts'
 
-/** The key of an upload to a deployment. */
 export interface UploadKey {
   readonly deploymentId: string
   readonly uploadId: string
@@ -13,7 +12,6 @@ export interface UploadKey {
 export const pathOf = ({ deploymentId, uploadId }: UploadKey): string =>
   `uploads/${deploymentId}/${uploadId}.tar.gz`
 
-/** Undefined if the path is not one of this deployment's uploads. */
 export function uploadOfPath(path: string, deploymentId: string): UploadKey | undefined {
   const uploadId = /\/([0-9a-f-]{36})\.tar\.gz$/.exec(path)?.[1]
   const key = uploadId === undefined ? undefined : { deploymentId, uploadId }

@@ -45,108 +45,18 @@ export function createUploads(
   now: () => number,
   { deploymentBytes = 400 * MIB, ownerBytes = 1_024 * MIB, keepMs = 24 * 60 * 60_000 }: UploadLimits = {},
 ) {
-  const remove = async (upload: StoredUpload): Promise<void> => {
-    const guards = [unchanged(upload.record, upload)]
-    await store.commit(partitionOf(upload.record), { guards, ops: [{ op: 'clear' }] })
-  }
-
-  /** Starts an upload that replaces the previous one, and counts it. */
-  async function begin(key: UploadKey, owner: string | null, bytes: number) {
-    const partition = partitionOf(key)
-    const [state, before] = await Promise.all([store.inspect(partition), loadUpload(store, key)])
-    if (before?.record.isTaken) throw refusal(409, TAKEN)
-    const createdAt = now()
-    const record: UploadRecord = {
-      ...key,
-      owner,
-      bytes: Math.max(bytes, CHUNK_BYTES),
-      first: 0,
-      count: 0,
-      isTaken: false,
-      createdAt,
-      sweepAt: createdAt + Math.max(LEASE_MS, Math.min(keepMs, 60 * 60_000)),
-    }
-    const token = nextToken(state)
-    try {
-      await store.commit(partition, {
-        guards: [{ guard: 'free' }, unchanged(key, before)],
-        ops: [
-          { op: 'clear' },
-          putUpload(record),
-          claimLease({ instance: 'upload', leaseTtlMs: LEASE_MS }, token),
-        ],
-      })
-    } catch (error) {
-      if (error instanceof ConflictError) throw refusal(409, UNDER_WAY)
-      throw error
-    }
-    return { partition, record, token }
-  }
-
-  /** Counts after the upload was written: of several concurrent uploads, each counts the others. */
-  async function makeRoom({ deploymentId, uploadId, owner }: UploadRecord): Promise<void> {
-    let all = await uploadsOfOwner(store, owner)
-    const ofDeployment = () => all.filter(({ record }) => record.deploymentId === deploymentId)
-    const problem = () => {
-      if (sizeOf(ofDeployment()) > deploymentBytes) return tooMuch('this deployment', deploymentBytes)
-      return sizeOf(all) > ownerBytes ? tooMuch('your deployments', ownerBytes) : undefined
-    }
-    if (!problem()) return
-    const inUse = await pathsInUse(store, deploymentId)
-    for (const upload of ofDeployment()) {
-      const { record } = upload
-      if (record.uploadId === uploadId || record.count === 0 || isIn(inUse, upload)) continue
-      await remove(upload)
-      all = all.filter((one) => one !== upload)
-      if (!problem()) return
-    }
-    throw refusal(413, problem()!)
-  }
-
+  const context: Context = { store, now, deploymentBytes, ownerBytes, keepMs }
   return {
     /**
      * Stores all of the body, or nothing. `bytes` is its maximum size. Throws 413 without room, and 409 if a
      * revision was created with it.
      */
-    async put(
+    put: (
       key: UploadKey,
       owner: string | null,
       bytes: number,
       body: ReadableStream<Uint8Array>,
-    ): Promise<void> {
-      const { partition, record, token } = await begin(key, owner, bytes)
-      const guards = [{ guard: 'fence', token }] as const
-      try {
-        await makeRoom(record)
-        let last = 0
-        let count = 0
-        let size = 0
-        for await (const data of chunksOf(body)) {
-          const { head } = await store.commit(partition, {
-            guards,
-            ops: [
-              { op: 'append', token, events: [{ topic: TOPIC, data }] },
-              { op: 'renew', token, ttlMs: LEASE_MS },
-            ],
-          })
-          last = head
-          count++
-          size += data.length
-        }
-        const whole: UploadRecord = {
-          ...record,
-          bytes: Math.max(size, CHUNK_BYTES),
-          first: last - count + 1,
-          count,
-          sweepAt: now() + keepMs,
-        }
-        await store.commit(partition, { guards, ops: [putUpload(whole), { op: 'release', token }] })
-      } catch (error) {
-        // If this fails too, it is swept later. The error to report is the upload's.
-        await store.commit(partition, { guards, ops: [{ op: 'clear' }] }).catch(() => {})
-        throw error
-      }
-    },
+    ): Promise<void> => put(context, key, owner, bytes, body),
 
     /** Whether the upload exists. It can no longer be replaced. */
     take: (key: UploadKey): Promise<boolean> =>
@@ -162,25 +72,9 @@ export function createUploads(
     /** The bytes of an upload. Undefined if it does not exist. */
     async open(key: UploadKey): Promise<ReadableStream<Uint8Array> | undefined> {
       const upload = await loadUpload(store, key)
-      if (!upload || upload.record.count === 0) return undefined
-      const { first, count } = upload.record
-      let after = first - 1
-      return new ReadableStream(
-        {
-          async pull(controller) {
-            const batch = await store.read(partitionOf(key), { after, limit: 1 })
-            if (batch.count === 0 || batch.first !== after + 1)
-              throw new Error('The upload was removed while it was being read.')
-            controller.enqueue(batch.bytes.slice(batch.offsets[0], batch.offsets[1]))
-            after++
-            if (after === first + count - 1) controller.close()
-          },
-        },
-        { highWaterMark: 0 },
-      )
+      return upload && upload.record.count > 0 ? bytesOf(store, upload.record) : undefined
     },
 
-    /** Removes all uploads of a deployment. */
     async removeAll(deploymentId: string): Promise<void> {
       // Includes uploads in progress, whose lease is dropped too.
       for (const { record } of await uploadsOfDeployment(store, deploymentId))
@@ -188,25 +82,152 @@ export function createUploads(
     },
 
     /** Removes those that were not needed for `keepMs`. */
-    async sweep(): Promise<void> {
-      const at = now()
-      for (const upload of await uploadsToSweep(store)) {
-        const { record } = upload
-        if (record.sweepAt > at) return
-        const isNeeded = record.isTaken && isIn(await pathsInUse(store, record.deploymentId), upload)
-        try {
-          if (!isNeeded) await remove(upload)
-          else {
-            const ops = [putUpload({ ...record, sweepAt: at + keepMs })]
-            await store.commit(partitionOf(record), { guards: [unchanged(record, upload)], ops })
-          }
-        } catch (error) {
-          // Another instance sweeps at the same time, or it is uploaded again.
-          if (!(error instanceof ConflictError)) throw error
-        }
-      }
-    },
+    sweep: (): Promise<void> => sweep(context),
   }
+}
+
+interface Context extends Required<UploadLimits> {
+  readonly store: Store
+  readonly now: () => number
+}
+
+async function put(
+  context: Context,
+  key: UploadKey,
+  owner: string | null,
+  bytes: number,
+  body: ReadableStream<Uint8Array>,
+): Promise<void> {
+  const { store, now, keepMs } = context
+  const { partition, record, token } = await begin(context, key, owner, bytes)
+  const guards = [{ guard: 'fence', token }] as const
+  try {
+    await makeRoom(context, record)
+    let last = 0
+    let count = 0
+    let size = 0
+    for await (const data of chunksOf(body)) {
+      const { head } = await store.commit(partition, {
+        guards,
+        ops: [
+          { op: 'append', token, events: [{ topic: TOPIC, data }] },
+          { op: 'renew', token, ttlMs: LEASE_MS },
+        ],
+      })
+      last = head
+      count++
+      size += data.length
+    }
+    const whole: UploadRecord = {
+      ...record,
+      bytes: Math.max(size, CHUNK_BYTES),
+      first: last - count + 1,
+      count,
+      sweepAt: now() + keepMs,
+    }
+    await store.commit(partition, { guards, ops: [putUpload(whole), { op: 'release', token }] })
+  } catch (error) {
+    // If this fails too, it is swept later. The error to report is the upload's.
+    await store.commit(partition, { guards, ops: [{ op: 'clear' }] }).catch(() => {})
+    throw error
+  }
+}
+
+/** Starts an upload that replaces the previous one, and counts it. */
+async function begin({ store, now, keepMs }: Context, key: UploadKey, owner: string | null, bytes: number) {
+  const partition = partitionOf(key)
+  const [state, before] = await Promise.all([store.inspect(partition), loadUpload(store, key)])
+  if (before?.record.isTaken) throw refusal(409, TAKEN)
+  const createdAt = now()
+  const record: UploadRecord = {
+    ...key,
+    owner,
+    bytes: Math.max(bytes, CHUNK_BYTES),
+    first: 0,
+    count: 0,
+    isTaken: false,
+    createdAt,
+    sweepAt: createdAt + Math.max(LEASE_MS, Math.min(keepMs, 60 * 60_000)),
+  }
+  const token = nextToken(state)
+  try {
+    await store.commit(partition, {
+      guards: [{ guard: 'free' }, unchanged(key, before)],
+      ops: [
+        { op: 'clear' },
+        putUpload(record),
+        claimLease({ instance: 'upload', leaseTtlMs: LEASE_MS }, token),
+      ],
+    })
+  } catch (error) {
+    if (error instanceof ConflictError) throw refusal(409, UNDER_WAY)
+    throw error
+  }
+  return { partition, record, token }
+}
+
+/** Counts after the upload was written: of several concurrent uploads, each counts the others. */
+async function makeRoom(
+  { store, deploymentBytes, ownerBytes }: Context,
+  { deploymentId, uploadId, owner }: UploadRecord,
+): Promise<void> {
+  let all = await uploadsOfOwner(store, owner)
+  const ofDeployment = () => all.filter(({ record }) => record.deploymentId === deploymentId)
+  const problem = () => {
+    if (sizeOf(ofDeployment()) > deploymentBytes) return tooMuch('this deployment', deploymentBytes)
+    return sizeOf(all) > ownerBytes ? tooMuch('your deployments', ownerBytes) : undefined
+  }
+  if (!problem()) return
+  const inUse = await pathsInUse(store, deploymentId)
+  for (const upload of ofDeployment()) {
+    const { record } = upload
+    if (record.uploadId === uploadId || record.count === 0 || isIn(inUse, upload)) continue
+    await remove(store, upload)
+    all = all.filter((one) => one !== upload)
+    if (!problem()) return
+  }
+  throw refusal(413, problem()!)
+}
+
+async function remove(store: Store, upload: StoredUpload): Promise<void> {
+  const guards = [unchanged(upload.record, upload)]
+  await store.commit(partitionOf(upload.record), { guards, ops: [{ op: 'clear' }] })
+}
+
+async function sweep({ store, now, keepMs }: Context): Promise<void> {
+  const at = now()
+  for (const upload of await uploadsToSweep(store)) {
+    const { record } = upload
+    if (record.sweepAt > at) return
+    const isNeeded = record.isTaken && isIn(await pathsInUse(store, record.deploymentId), upload)
+    try {
+      if (!isNeeded) await remove(store, upload)
+      else {
+        const ops = [putUpload({ ...record, sweepAt: at + keepMs })]
+        await store.commit(partitionOf(record), { guards: [unchanged(record, upload)], ops })
+      }
+    } catch (error) {
+      // Another instance sweeps at the same time, or it is uploaded again.
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+}
+
+function bytesOf(store: Store, { first, count, ...key }: UploadRecord): ReadableStream<Uint8Array> {
+  let after = first - 1
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const batch = await store.read(partitionOf(key), { after, limit: 1 })
+        if (batch.count === 0 || batch.first !== after + 1)
+          throw new Error('The upload was removed while it was being read.')
+        controller.enqueue(batch.bytes.slice(batch.offsets[0], batch.offsets[1]))
+        after++
+        if (after === first + count - 1) controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 const TAKEN = 'A revision was already created from this upload. Request a new upload URL.'

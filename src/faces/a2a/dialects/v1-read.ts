@@ -4,7 +4,7 @@ import { parse, type Schema } from '../../kit/parse.ts'
 import { anything, integer, list, map, nonEmpty, object, record, refuse } from '../../kit/schema.ts'
 import type { ListRequest, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
 import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
-import { ROLES, STATES, wireRole, wireState } from './v1-words.ts'
+import { ROLES, STATES, wireRole, wireState } from './write.ts'
 
 /** A ProtoJSON object, whose fields may also have the snake_case names of the proto file. */
 function proto<Shape extends z.core.$ZodShape>(shape: Shape) {

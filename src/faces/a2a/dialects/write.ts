@@ -1,5 +1,22 @@
-import type { A2AMessage, Artifact, Part, StreamItem, Task, TaskStatus } from '../model.ts'
-import { wireRole, wireState } from './v1-words.ts'
+import type { A2AMessage, Artifact, Part, StreamItem, Task, TaskState, TaskStatus } from '../model.ts'
+
+/** In the order of their numbers, starting at 1. Source: `a2a.proto`, Role. */
+export const ROLES = ['user', 'agent'] as const
+
+/** In the order of their numbers, starting at 1. Source: `a2a.proto`, TaskState. */
+export const STATES: readonly TaskState[] = [
+  'submitted',
+  'working',
+  'completed',
+  'failed',
+  'canceled',
+  'input-required',
+  'rejected',
+  'auth-required',
+]
+
+export const wireRole = (role: string): string => `ROLE_${role.toUpperCase()}`
+export const wireState = (state: string): string => `TASK_STATE_${state.toUpperCase().replace('-', '_')}`
 
 /**
  * Formats a dialect's responses. v0.3 distinguishes objects by `kind`, v1.0 by the field that contains them.

@@ -14,11 +14,16 @@ import { runSettings } from '../../kit/run-config.ts'
 import { titleOf } from '../../kit/title.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest } from '../model.ts'
-import { messagesIn } from '../parts/output.ts'
+import { messagesIn } from '../parts.ts'
 import { TASK_EVENTS } from '../tasks/follow.ts'
 import { MAX_ID, taskNotFound } from '../tasks/ids.ts'
-import { type FoundTask, questionMessage, type TaskDetails } from '../tasks/present.ts'
-import { type AnsweredQuestion, putAnswered } from '../tasks/turns.ts'
+import {
+  type AnsweredQuestion,
+  type FoundTask,
+  putAnswered,
+  questionMessage,
+  type TaskDetails,
+} from '../tasks/present.ts'
 import { type Decision, decide } from './decide.ts'
 import type { A2ACall } from './operations.ts'
 import { type PermittedSituation, situationOf, traceOf } from './situation.ts'

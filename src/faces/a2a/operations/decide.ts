@@ -9,7 +9,7 @@ import {
 import { type Fields, isRecord } from '../../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
-import { dataAnswer, hasContent, inputOf, textOf } from '../parts/input.ts'
+import { dataAnswer, hasContent, inputOf, textOf } from '../parts.ts'
 import { ofOtherContext, taskIdOf } from '../tasks/ids.ts'
 
 /** What a message meets in its conversation, as it was read. */

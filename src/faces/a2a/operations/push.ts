@@ -1,11 +1,18 @@
+import { checkUrl } from '../../../core/egress/check-url.ts'
 import { uuidOf } from '../../../core/ids.ts'
 import { internalsOf, jobsOf } from '../../../engine/index.ts'
 import type { ThreadAction } from '../../kit/access.ts'
 import { A2AError } from '../errors.ts'
 import type { PushConfig, PushConfigRequest } from '../model.ts'
-import { checkPush, MAX_PUSHES } from '../push/check.ts'
-import { type KnownPush, loadPush, loadPushes, putPush, removePush } from '../push/configs.ts'
-import type { A2APushOptions } from '../push/pushes.ts'
+import { credentialsOf } from '../push/follower.ts'
+import {
+  type A2APushOptions,
+  type KnownPush,
+  loadPush,
+  loadPushes,
+  putPush,
+  removePush,
+} from '../push/pushes.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
 import { permittedTask } from './find.ts'
@@ -78,3 +85,25 @@ async function findPush(call: A2ACall, action: ThreadAction, { taskId, configId 
     : (await loadPushes(store, threadId, runId))[0]
   return { threadId, runId, config }
 }
+
+/** The maximum of configs for one task. */
+const MAX_PUSHES = 20
+const MAX_LENGTH = 4_096
+
+/** Throws `invalid_params` for a config that cannot be delivered to. */
+export function checkPush(config: PushConfig, options: A2APushOptions): void {
+  const { id = '', url } = config
+  if (url.length > MAX_LENGTH || id.length > 256) throw refused('the id or the url is too long.')
+  try {
+    checkUrl(url, options)
+  } catch (error) {
+    throw refused(`url: ${(error as Error).message}`)
+  }
+  for (const value of Object.values(credentialsOf(config)))
+    if (value.length > MAX_LENGTH || !/^[\x20-\x7e]*$/.test(value))
+      throw refused(
+        `a token or credential must be at most ${MAX_LENGTH} characters that are valid in a header.`,
+      )
+}
+
+const refused = (why: string): A2AError => new A2AError('invalid_params', `pushNotificationConfig: ${why}`)

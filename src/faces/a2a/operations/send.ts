@@ -1,14 +1,13 @@
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.ts'
-import { inputOf } from '../parts/input.ts'
-import { checkPush } from '../push/check.ts'
+import { inputOf } from '../parts.ts'
 import { followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import { answerIdOf, type FoundTask, statusOf, type TaskViewOptions } from '../tasks/present.ts'
 import { agentOf, beginRun, type Followed, type StartedRun } from './begin.ts'
 import { present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
-import { pushOptionsOf, savePush } from './push.ts'
+import { checkPush, pushOptionsOf, savePush } from './push.ts'
 
 /**
  * Sends a message, and waits for the task to end or ask unless the client asked not to. If the agent answers

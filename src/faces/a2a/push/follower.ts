@@ -6,7 +6,7 @@ import type { Json } from '../../../storage/store/store.ts'
 import { dialectOfVersion } from '../dialects/choose.ts'
 import type { StreamItem, Task } from '../model.ts'
 import { presentTask } from '../tasks/present.ts'
-import { type Follower, type KnownPush, loadPush } from './configs.ts'
+import { type Follower, type KnownPush, loadPush } from './pushes.ts'
 
 /**
  * Follows a task to its end and delivers each change of its state, in order, at least once. If a process is

@@ -8,16 +8,20 @@ import {
   type Writer,
 } from '../../../agents/function/define-agent.ts'
 import type { AgentProfile } from '../../../agents/profile.ts'
+import { later } from '../../../core/lazy.ts'
 import { checkOptions, type OptionTable } from '../../../core/options.ts'
-import type { ContentBlock } from '../../../messages/index.ts'
-import { defined, isRecord } from '../../../messages/record.ts'
+import type { ContentBlock, Message } from '../../../messages/index.ts'
+import { defined, filterFields, isRecord } from '../../../messages/record.ts'
 import type { Part } from '../model.ts'
-import { partsOf } from '../parts/output.ts'
+import { partsOf } from '../parts.ts'
 import { type CardSource, openCard } from './card.ts'
 import { type ConnectionOptions, createConnection } from './connection.ts'
 import { type Conversation, createConversation, isWaiting } from './conversation.ts'
-import { type A2ALink, exchange } from './exchange.ts'
-import { answerParts, turnParts } from './parts.ts'
+import type { A2ALink } from './exchange.ts'
+import type { RemoteQuestion } from './reply.ts'
+
+/** Loaded with the first message to a remote agent. */
+const exchange = /* @__PURE__ */ later(() => import('./exchange.ts'), 'exchange')
 
 /** The options of `a2aAgent`: the address of the remote agent, and its profile for clients of this server. */
 export type A2AAgentOptions = CardSource &
@@ -99,58 +103,19 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
   const { name, description, skills, inputModes, outputModes, inputKeys = '*' } = options
   const connection = createConnection(options)
   const readCard = openCard(options, connection)
-  const open = async (signal: AbortSignal | undefined): Promise<Conversation> =>
-    createConversation(connection, await readCard(signal))
-
-  async function converse(writer: Writer, input?: unknown): Promise<void> {
-    const { messages } = writer
-    const { state, sent: before } = linkOf(writer)
-    const sent = messages.at(-1)?.id
-    let parts = turnParts(messages, input, state && isWaiting(state) ? before : undefined)
-    for (let isAnswer = false; ; isAnswer = true) {
-      const request = { parts, isAnswer, sent }
-      const { questions } = await writer.step(async (step) =>
-        sendStep(await open(step.signal), step, request),
-      )
-      if (!questions) return
-      parts = answerParts(questions, await Promise.all(questions.map(({ value }) => writer.interrupt(value))))
-    }
-  }
-
+  const open: Open = async (signal) => createConversation(connection, await readCard(signal))
   const agent = defineAgent({
     ...defined({ name, description, skills, inputModes, outputModes }),
     // The remote agent validates its own input.
     inputKeys,
     resumable: true,
-    run: (context) => converse(context, context.input),
+    run: (context) => converse(open, context, context.input),
   })
 
   return {
     ...agent,
-    run: (writer) => converse(writer),
-    async ask({ message, answers = [], link = {}, signal = new AbortController().signal, onText }) {
-      const content: ContentBlock[] = []
-      let text = ''
-      const blocks: readonly ContentBlock[] =
-        typeof message === 'string' ? [{ type: 'text', text: message }] : (message ?? [])
-      const { link: last, error } = await exchange(await open(signal), {
-        link,
-        messageId: crypto.randomUUID(),
-        parts: message === undefined ? answerParts(link.questions ?? [], answers) : partsOf(blocks),
-        isAnswer: message === undefined,
-        signal,
-        text(piece) {
-          text += piece
-          onText?.(piece)
-        },
-        // The reply only contains the answer.
-        reasoning: () => {},
-        block: (block) => content.push(block),
-        save: () => {},
-      })
-      if (error) throw error
-      return { text, content: text === '' ? content : [{ type: 'text', text }, ...content], link: last }
-    },
+    run: (writer) => converse(open, writer),
+    ask: (request) => ask(open, request),
     // Clients must not set the link: with another one they could write to another user's conversation.
     stream(task: AgentTask) {
       const { start } = task
@@ -166,6 +131,48 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
       return agent.updateState(at, update)
     },
   }
+}
+
+type Open = (signal: AbortSignal) => Promise<Conversation>
+
+async function converse(open: Open, writer: Writer, input?: unknown): Promise<void> {
+  const { messages } = writer
+  const { state, sent: before } = linkOf(writer)
+  const sent = messages.at(-1)?.id
+  let parts = turnParts(messages, input, state && isWaiting(state) ? before : undefined)
+  for (let isAnswer = false; ; isAnswer = true) {
+    const request = { parts, isAnswer, sent }
+    const { questions } = await writer.step(async (step) => sendStep(await open(step.signal), step, request))
+    if (!questions) return
+    parts = answerParts(questions, await Promise.all(questions.map(({ value }) => writer.interrupt(value))))
+  }
+}
+
+async function ask(
+  open: Open,
+  { message, answers = [], link = {}, signal = new AbortController().signal, onText }: A2ARequest,
+): Promise<A2AReply> {
+  const content: ContentBlock[] = []
+  let text = ''
+  const blocks: readonly ContentBlock[] =
+    typeof message === 'string' ? [{ type: 'text', text: message }] : (message ?? [])
+  const { link: last, error } = await exchange(await open(signal), {
+    link,
+    messageId: crypto.randomUUID(),
+    parts: message === undefined ? answerParts(link.questions ?? [], answers) : partsOf(blocks),
+    isAnswer: message === undefined,
+    signal,
+    text(piece) {
+      text += piece
+      onText?.(piece)
+    },
+    // The reply only contains the answer.
+    reasoning: () => {},
+    block: (block) => content.push(block),
+    save: () => {},
+  })
+  if (error) throw error
+  return { text, content: text === '' ? content : [{ type: 'text', text }, ...content], link: last }
 }
 
 const linkOf = ({ state }: Writer): A2ALink => (state[KEY] as A2ALink | undefined) ?? {}
@@ -210,4 +217,33 @@ function refuseLink(values: unknown): void {
     throw new AgentInputError(
       `The state key "${KEY}" is reserved for the agent, which stores its remote conversation there.`,
     )
+}
+
+/**
+ * What to send to a remote agent for a turn: the user's messages since the last answer or, for a waiting
+ * task, since the message with the id `sent`; and as data, all input keys except messages.
+ */
+function turnParts(messages: readonly Message[], input: unknown, sent?: string): readonly Part[] {
+  const isKnown = ({ role, id }: Message) => role === 'assistant' || (id !== undefined && id === sent)
+  const newest = messages.slice(messages.findLastIndex(isKnown) + 1)
+  const parts = newest.filter(({ role }) => role === 'user').flatMap(({ content }) => partsOf(content))
+  const data = isRecord(input) ? filterFields(input, (key) => key !== 'messages') : {}
+  if (Object.keys(data).length > 0) parts.push({ kind: 'data', data })
+  return parts
+}
+
+/**
+ * Answers in the format that the remote agent expects. If it asked with interrupts, in `resume` as on
+ * LangGraph's server: a single value, or several with their ids. Otherwise as text.
+ */
+function answerParts(questions: readonly RemoteQuestion[], answers: readonly unknown[]): readonly Part[] {
+  if (questions.every(({ id }) => id === undefined)) return answers.map(wordsOf)
+  const resume =
+    questions.length === 1 ? answers[0] : questions.map(({ id }, at) => ({ id, value: answers[at] }))
+  return [{ kind: 'data', data: { resume } }]
+}
+
+function wordsOf(answer: unknown): Part {
+  if (isRecord(answer)) return { kind: 'data', data: answer }
+  return { kind: 'text', text: typeof answer === 'string' ? answer : JSON.stringify(answer ?? null) }
 }

@@ -62,60 +62,18 @@ const MAX_REDIRECTS = 3
 export const newBudget = (): Budget => ({ bytes: MAX_BYTES })
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { fetch = globalThis.fetch, timeoutMs = 60_000 } = options
   let calls = 0
-
-  /** A request whose body ends when it is silent for too long, or when the signal aborts. */
-  async function send(start: URL, init: RequestInit, signal: AbortSignal | undefined): Promise<Pipe> {
-    signal?.throwIfAborted()
-    const stop = new AbortController()
-    const leave = () => stop.abort(signal!.reason)
-    signal?.addEventListener('abort', leave)
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const rest = () => clearTimeout(timer)
-    const wait = () => {
-      rest()
-      timer = setTimeout(() => stop.abort(unreachable(`It was silent for ${timeoutMs} ms.`)), timeoutMs)
-    }
-    const release = () => {
-      rest()
-      signal?.removeEventListener('abort', leave)
-    }
-    const failure = (cause: unknown): unknown => {
-      release()
-      if (stop.signal.aborted) return stop.signal.reason
-      return cause instanceof A2ARemoteError ? cause : unreachable(messageOf(cause), cause)
-    }
-    try {
-      let url = start
-      for (let hop = 0; ; hop++) {
-        wait()
-        const headers = new Headers(
-          await (typeof options.headers === 'function' ? options.headers() : options.headers),
-        )
-        for (const [name, value] of Object.entries(init.headers ?? {})) headers.set(name, value)
-        const response = await fetch(url, { ...init, headers, redirect: 'manual', signal: stop.signal })
-        if (response.status < 300 || response.status === 304 || response.status >= 400) {
-          return { response, wait, rest, release, failure }
-        }
-        await response.body?.cancel()
-        url = redirected(url, response, hop, init.method)
-      }
-    } catch (error) {
-      throw failure(error)
-    }
-  }
 
   async function post({ url, version, method, params, signal }: RpcRequest, accept: string) {
     const id = ++calls
     const headers = { 'content-type': 'application/json', accept, 'a2a-version': version }
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
-    return { id, pipe: await send(url, { method: 'POST', headers, body }, signal) }
+    return { id, pipe: await send(options, url, { method: 'POST', headers, body }, signal) }
   }
 
   return {
     async get(url, headers, signal) {
-      const pipe = await send(url, { headers }, signal)
+      const pipe = await send(options, url, { headers }, signal)
       const { status, headers: answered } = pipe.response
       return { status, headers: answered, text: await readText(pipe) }
     },
@@ -132,6 +90,50 @@ export function createConnection(options: ConnectionOptions): Connection {
       }
       for await (const data of readEvents(pipe, budget)) yield resultOf(response, data, id)
     },
+  }
+}
+
+/** A request whose body ends when it is silent for too long, or when the signal aborts. */
+async function send(
+  { fetch = globalThis.fetch, timeoutMs = 60_000, headers: added }: ConnectionOptions,
+  start: URL,
+  init: RequestInit,
+  signal: AbortSignal | undefined,
+): Promise<Pipe> {
+  signal?.throwIfAborted()
+  const stop = new AbortController()
+  const leave = () => stop.abort(signal!.reason)
+  signal?.addEventListener('abort', leave)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const rest = () => clearTimeout(timer)
+  const wait = () => {
+    rest()
+    timer = setTimeout(() => stop.abort(unreachable(`It was silent for ${timeoutMs} ms.`)), timeoutMs)
+  }
+  const release = () => {
+    rest()
+    signal?.removeEventListener('abort', leave)
+  }
+  const failure = (cause: unknown): unknown => {
+    release()
+    if (stop.signal.aborted) return stop.signal.reason
+    return cause instanceof A2ARemoteError ? cause : unreachable(messageOf(cause), cause)
+  }
+  try {
+    let url = start
+    for (let hop = 0; ; hop++) {
+      wait()
+      const headers = new Headers(await (typeof added === 'function' ? added() : added))
+      for (const [name, value] of Object.entries(init.headers ?? {})) headers.set(name, value)
+      const response = await fetch(url, { ...init, headers, redirect: 'manual', signal: stop.signal })
+      if (response.status < 300 || response.status === 304 || response.status >= 400) {
+        return { response, wait, rest, release, failure }
+      }
+      await response.body?.cancel()
+      url = redirected(url, response, hop, init.method)
+    }
+  } catch (error) {
+    throw failure(error)
   }
 }
 

@@ -6,7 +6,7 @@ import { v1 } from '../dialects/v1.ts'
 import { v03 } from '../dialects/v03.ts'
 import type { A2AMessage, StreamItem, Task, TaskState } from '../model.ts'
 import type { RemoteInterface } from './card.ts'
-import { type Connection, newBudget } from './connection.ts'
+import { type Budget, type Connection, newBudget } from './connection.ts'
 import { A2ARemoteError } from './remote-error.ts'
 
 const readers = /* @__PURE__ */ lazy(() => import('./read.ts'))
@@ -44,7 +44,6 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
   const { url, tenant, streams, version } = remote
   const dialect = version === '1.0' ? v1 : v03
   const methods = new Map([...dialect.methods].map(([name, operation]) => [operation, name]))
-
   const request = (operation: Operation, params: object, signal: AbortSignal) => ({
     url,
     version,
@@ -52,89 +51,121 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
     params: tenant === undefined ? params : { tenant, ...params },
     signal,
   })
-
-  const task = async (id: string, signal: AbortSignal): Promise<Task> =>
-    (await readers()).readTask(await connection.call(request('getTask', { id, historyLength: 1 }, signal)))
-
-  /** Best effort: the run ends whether or not the remote agent responds. */
-  function cancel(id: string): void {
-    connection.call(request('cancelTask', { id }, AbortSignal.timeout(CANCEL_MS))).catch(() => {})
+  const call: Remote['call'] = (...asked) => connection.call(request(...asked))
+  const open: Remote['open'] = (budget, ...asked) => connection.open(request(...asked), budget)
+  return {
+    follow: (question, signal) => follow({ dialect, streams, call, open }, question, signal),
+    async task(id, signal) {
+      const { readTask } = await readers()
+      return readTask(await call('getTask', { id, historyLength: 1 }, signal))
+    },
   }
+}
 
-  async function* follow(question: Question, signal: AbortSignal): AsyncGenerator<StreamItem, void> {
-    const { readItem } = await readers()
-    const budget = newBudget()
-    const leave = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    // Waits for a message that is being sent: only its response has the id of the task to cancel.
-    const stop = () => {
-      timer = setTimeout(() => leave.abort(signal.reason), taskId === undefined ? CANCEL_MS : 0)
-    }
-    let taskId = 'taskId' in question ? question.taskId : undefined
-    let isOver = false
-    let losses = 0
-    let waits = 0
+interface Remote {
+  readonly dialect: Dialect
+  readonly streams: boolean
+  call(operation: Operation, params: object, signal: AbortSignal): Promise<unknown>
+  open(
+    budget: Budget,
+    operation: Operation,
+    params: object,
+    signal: AbortSignal,
+  ): AsyncGenerator<unknown, void>
+}
 
-    async function* sent(message: A2AMessage): AsyncGenerator<unknown, void> {
-      const params = sendParams(dialect, message, streams)
-      if (streams) yield* connection.open(request('stream', params, leave.signal), budget)
-      else yield await connection.call(request('send', params, leave.signal))
-    }
-
-    /** The current task, then the items after it. */
-    async function* resumed(id: string): AsyncGenerator<unknown, void> {
-      yield await connection.call(request('getTask', { id, historyLength: 1 }, leave.signal))
-      if (!streams) return
+async function* follow(
+  remote: Remote,
+  question: Question,
+  signal: AbortSignal,
+): AsyncGenerator<StreamItem, void> {
+  const { readItem } = await readers()
+  const budget = newBudget()
+  let taskId = 'taskId' in question ? question.taskId : undefined
+  let isOver = false
+  let losses = 0
+  let waits = 0
+  signal.throwIfAborted()
+  // Waits for a message that is being sent: only its response has the id of the task to cancel.
+  const leave = abortAfter(signal, () => (taskId === undefined ? CANCEL_MS : 0))
+  try {
+    let source = responses(remote, question, leave.signal, budget)
+    // The first event of a stream may be the task before it accepted the answer, still in a waiting state.
+    let isOld = remote.streams && 'message' in question && question.message.taskId !== undefined
+    for (;;) {
       try {
-        yield* connection.open(request('subscribe', { id }, leave.signal), budget)
-      } catch (error) {
-        // It has ended in the meantime, or its server does not support it: reading the task again shows
-        // which.
-        if (!(error instanceof A2ARemoteError && error.code === 'refused')) throw error
-      }
-    }
-
-    signal.throwIfAborted()
-    signal.addEventListener('abort', stop)
-    try {
-      let source = 'message' in question ? sent(question.message) : resumed(question.taskId)
-      // The first event of a stream may be the task before it accepted the answer, still in a waiting state.
-      let isOld = streams && 'message' in question && question.message.taskId !== undefined
-      for (;;) {
-        try {
-          for await (const result of source) {
-            const item = readItem(result)
-            taskId = sameTask(taskId, item)
-            losses = 0
-            signal.throwIfAborted()
-            const state = stateOf(item)
-            isOver = item.type === 'message' || (state !== undefined && TERMINAL.includes(state))
-            const isDone = isOver || (!isOld && state !== undefined && isWaiting(state))
-            isOld = false
-            if (item.type !== 'task' && item.type !== 'message') waits = 0
-            yield item
-            if (isDone) return
-          }
-        } catch (error) {
-          const isLost = error instanceof A2ARemoteError && error.code === 'unreachable'
-          if (!isLost || taskId === undefined || ++losses > MAX_LOSSES) throw error
+        for await (const result of source) {
+          const item = readItem(result)
+          taskId = sameTask(taskId, item)
+          losses = 0
+          signal.throwIfAborted()
+          const state = stateOf(item)
+          isOver = item.type === 'message' || (state !== undefined && TERMINAL.includes(state))
+          const isDone = isOver || (!isOld && state !== undefined && isWaiting(state))
+          isOld = false
+          if (item.type !== 'task' && item.type !== 'message') waits = 0
+          yield item
+          if (isDone) return
         }
-        if (taskId === undefined)
-          throw new A2ARemoteError(
-            'invalid_answer',
-            'The remote agent ended its stream without a task or a message.',
-          )
-        await sleep(backoff(waits++, FIRST_WAIT_MS, MAX_WAIT_MS), leave.signal)
-        source = resumed(taskId)
+      } catch (error) {
+        const isLost = error instanceof A2ARemoteError && error.code === 'unreachable'
+        if (!isLost || taskId === undefined || ++losses > MAX_LOSSES) throw error
       }
-    } finally {
+      if (taskId === undefined)
+        throw new A2ARemoteError(
+          'invalid_answer',
+          'The remote agent ended its stream without a task or a message.',
+        )
+      await sleep(backoff(waits++, FIRST_WAIT_MS, MAX_WAIT_MS), leave.signal)
+      source = responses(remote, { taskId }, leave.signal, budget)
+    }
+  } finally {
+    leave.release()
+    // Best effort: the run ends whether or not the remote agent responds.
+    if (signal.aborted && !isOver && taskId !== undefined && isCancel(signal.reason))
+      remote.call('cancelTask', { id: taskId }, AbortSignal.timeout(CANCEL_MS)).catch(() => {})
+  }
+}
+
+/** The responses to a message; or the current task, then the items after it. */
+async function* responses(
+  { dialect, streams, call, open }: Remote,
+  question: Question,
+  signal: AbortSignal,
+  budget: Budget,
+): AsyncGenerator<unknown, void> {
+  if ('message' in question) {
+    const params = sendParams(dialect, question.message, streams)
+    if (streams) yield* open(budget, 'stream', params, signal)
+    else yield await call('send', params, signal)
+    return
+  }
+  const id = question.taskId
+  yield await call('getTask', { id, historyLength: 1 }, signal)
+  if (!streams) return
+  try {
+    yield* open(budget, 'subscribe', { id }, signal)
+  } catch (error) {
+    // It has ended in the meantime, or its server does not support it: reading the task again shows which.
+    if (!(error instanceof A2ARemoteError && error.code === 'refused')) throw error
+  }
+}
+
+/** A signal that aborts `delay()` milliseconds after another. */
+function abortAfter(signal: AbortSignal, delay: () => number) {
+  const later = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const stop = () => {
+    timer = setTimeout(() => later.abort(signal.reason), delay())
+  }
+  signal.addEventListener('abort', stop)
+  return {
+    signal: later.signal,
+    release() {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
-      if (signal.aborted && !isOver && taskId !== undefined && isCancel(signal.reason)) cancel(taskId)
-    }
+    },
   }
-
-  return { follow, task }
 }
 
 function sendParams(dialect: Dialect, message: A2AMessage, streams: boolean): object {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { InvalidValue, parse, type Read, type Schema } from '../../kit/parse.ts'
 import { anything, map, nonEmpty, object, parseWithin, record, refuse } from '../../kit/schema.ts'
 import { base64, text } from '../dialects/fields.ts'
-import { ROLES, STATES, wireRole, wireState } from '../dialects/v1-words.ts'
+import { ROLES, STATES, wireRole, wireState } from '../dialects/write.ts'
 import type { Part, StreamItem, Task } from '../model.ts'
 import { A2ARemoteError } from './remote-error.ts'
 

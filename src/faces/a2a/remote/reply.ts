@@ -1,8 +1,8 @@
 import { digestOf } from '../../../agents/function/journal/journal.ts'
 import type { ContentBlock } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import type { A2AMessage, Artifact, Part, StreamItem, TaskState, TaskStatus } from '../model.ts'
-import { blockOf } from '../parts/input.ts'
+import type { A2AMessage, ArtifactUpdate, Part, StreamItem, TaskState, TaskStatus } from '../model.ts'
+import { blockOf } from '../parts.ts'
 
 /**
  * The known part of each artifact, by its id: characters of text, number of other parts, and a hash of both.
@@ -62,6 +62,23 @@ interface TextSource {
 /** The name of the artifact in which LangGraph's server sends its interrupts. */
 const INTERRUPT = 'Interrupt'
 
+/** What is known of an answer, and what of it was written. */
+const newReply = (writer: ReplyWriter, before: StreamedProgress) => ({
+  writer,
+  before,
+  sources: [] as TextSource[],
+  artifacts: new Map<string, TextSource>(),
+  interrupts: new Map<string, { parts: readonly Part[]; isNew: boolean }>(),
+  last: undefined as TextSource | undefined,
+  /** The last reasoning, unless text followed it. */
+  lastReasoning: undefined as TextSource | undefined,
+  state: 'working' as TaskState,
+  statusParts: [] as readonly Part[],
+  /** The agent's last message in the history. */
+  fallback: [] as readonly Part[],
+})
+type ReplyState = ReturnType<typeof newReply>
+
 /**
  * Builds one message from the items of a remote agent. The texts of its artifacts and of its final status are
  * the answer; the texts of earlier statuses are reasoning. If one status continues the text of another, that
@@ -71,216 +88,211 @@ const INTERRUPT = 'Interrupt'
  * @param before The part of the task's artifacts that earlier exchanges have shown.
  */
 export function createReply(writer: ReplyWriter, before: StreamedProgress = {}): Reply {
-  const sources: TextSource[] = []
-  const artifacts = new Map<string, TextSource>()
-  const interrupts = new Map<string, { parts: readonly Part[]; isNew: boolean }>()
-  let last: TextSource | undefined
-  /** The last reasoning, unless text followed it. */
-  let lastReasoning: TextSource | undefined
-  let state: TaskState = 'working'
-  let statusParts: readonly Part[] = []
-  let fallback: readonly Part[] = []
+  const reply = newReply(writer, before)
+  return { push: (item) => pushItem(reply, item), end: () => endReply(reply) }
+}
 
-  function addSource(isArtifact: boolean, kind: TextSource['kind'] = 'answer'): TextSource {
-    const source: TextSource = {
-      isArtifact,
-      kind,
-      text: '',
-      said: '',
-      blocks: [],
-      saidBlocks: 0,
-      isWhole: false,
+async function pushItem(reply: ReplyState, item: StreamItem): Promise<void> {
+  switch (item.type) {
+    case 'message':
+      reply.state = 'completed'
+      return pushMessage(reply, item.message)
+    case 'artifact':
+      return pushArtifact(reply, item, true)
+    case 'status':
+      return pushStatus(reply, item.status)
+    case 'task': {
+      const { artifacts = [], history = [], status } = item.task
+      const whole = { append: false, lastChunk: false }
+      for (const artifact of artifacts) await pushArtifact(reply, { artifact, ...whole }, false)
+      const newest = history.at(-1)
+      reply.fallback = newest?.role === 'agent' ? newest.parts : []
+      return pushStatus(reply, status)
     }
-    sources.push(source)
-    return source
   }
+}
 
-  /** Whether an artifact may still grow: other texts wait until it is complete. */
-  const isOpen = (source: TextSource | undefined): boolean =>
-    source?.isArtifact === true && source.said !== '' && !source.isWhole
-
-  /**
-   * Progress text was reasoning, unless the answer begins with it. While the answer is shorter, this is
-   * undecided.
-   */
-  function decide(answer = ''): void {
-    const source = sources.find(({ kind }) => kind === 'unknown')
-    if (!source) return
-    if (answer.startsWith(source.text)) source.said = source.text
-    else if (answer !== '' && source.text.startsWith(answer)) return
-    source.kind = 'reasoning'
+async function endReply(reply: ReplyState): Promise<Outcome> {
+  const { sources, before } = reply
+  const open = sources.find(({ kind }) => kind === 'unknown')
+  decide(
+    reply,
+    open && sources.find(({ isArtifact, text }) => isArtifact && text.startsWith(open.text))?.text,
+  )
+  for (const source of sources) source.isWhole = true
+  await sayAll(reply)
+  // Old servers only have the answer in the history.
+  const isSilent = sources.every(
+    ({ kind, said, saidBlocks }) => kind !== 'answer' || (said === '' && saidBlocks === 0),
+  )
+  if (reply.state === 'completed' && isSilent && Object.keys(before).length === 0)
+    await pushMessage(reply, { parts: reply.fallback })
+  return {
+    state: reply.state,
+    text: textOf(reply.statusParts),
+    questions: questionsOf(reply),
+    said: Object.fromEntries([
+      ...Object.entries(before),
+      ...[...reply.artifacts].map(([id, { text, blocks }]) => [
+        id,
+        [text.length, blocks.length, digestOf([text, blocks])],
+      ]),
+      ...[...reply.interrupts].map(([id, { parts }]) => [id, [0, 0, digestOf(parts)]]),
+    ]),
   }
+}
 
-  async function sayText(source: TextSource): Promise<void> {
-    const { text, isArtifact, kind, said } = source
-    if (kind === 'unknown' || said.startsWith(text)) return
-    if (kind === 'reasoning') {
-      const rest = text.startsWith(said) ? text.slice(said.length) : text
-      const gap = lastReasoning && lastReasoning !== source ? '\n\n' : ''
-      source.said = text
-      lastReasoning = source
-      return void (await writer.reasoning(gap + rest))
-    }
-    const others = sources.filter(
-      (other) => other.kind === 'answer' && other.isArtifact !== isArtifact && other.said !== '',
-    )
-    if (others.some((other) => other.said.startsWith(text))) return
-    // The artifact continues where the statuses have ended, or the reverse.
-    if (last && others.includes(last) && text.startsWith(last.said) && last.said.startsWith(source.said)) {
-      source.said = last.said
-      last = source
-    }
-    const rest = text.startsWith(source.said) ? text.slice(source.said.length) : text
-    const isNext = last === source && rest.length < text.length
-    const gap = last && !isNext ? '\n\n' : ''
+async function pushArtifact(
+  reply: ReplyState,
+  update: Pick<ArtifactUpdate, 'artifact' | 'append' | 'lastChunk'>,
+  isNew: boolean,
+): Promise<void> {
+  const { artifact, append, lastChunk } = update
+  const { artifactId, name, parts } = artifact
+  const { before, interrupts, writer } = reply
+  if (name === INTERRUPT || interrupts.has(artifactId)) {
+    const known = append ? (interrupts.get(artifactId)?.parts ?? []) : []
+    const all = [...known, ...parts]
+    interrupts.set(artifactId, { parts: all, isNew: isNew || before[artifactId]?.[2] !== digestOf(all) })
+    return
+  }
+  const added = textOf(parts)
+  const blocks = parts.filter(({ kind }) => kind !== 'text')
+  const source = reply.artifacts.get(artifactId) ?? addArtifact(reply, update, added, blocks)
+  const isFluent = append && reply.last === source && source.said.length === source.text.length
+  source.text = append ? source.text + added : added
+  if (blocks.length > 0 || !append) source.blocks = append ? [...source.blocks, ...blocks] : blocks
+  source.isWhole = lastChunk
+  if (isFluent) {
+    // Common case: avoids comparing the chunk with all earlier text.
+    source.said = source.text
+    if (added !== '') await writer.text(added)
+    if (!lastChunk && blocks.length === 0) return
+  }
+  if (source.text !== '') decide(reply, source.text)
+  await sayAll(reply)
+}
+
+/** A new artifact. What earlier exchanges have shown of it counts as written. */
+function addArtifact(
+  reply: ReplyState,
+  { artifact: { artifactId }, append }: Pick<ArtifactUpdate, 'artifact' | 'append'>,
+  text: string,
+  blocks: readonly Part[],
+): TextSource {
+  const source = addSource(reply, true)
+  reply.artifacts.set(artifactId, source)
+  const [characters, count, hash] = reply.before[artifactId] ?? [0, 0]
+  const known = text.slice(0, characters)
+  // The same id may have a different text.
+  if (!append && hash === digestOf([known, blocks.slice(0, count)])) {
+    source.said = known
+    source.saidBlocks = count
+  }
+  return source
+}
+
+async function pushStatus(reply: ReplyState, { state: now, message }: TaskStatus): Promise<void> {
+  const { sources } = reply
+  const statusParts = message?.parts ?? []
+  reply.state = now
+  reply.statusParts = statusParts
+  if (now !== 'submitted' && now !== 'working' && now !== 'completed') return
+  const text = textOf(statusParts)
+  const newest = sources.findLast(({ isArtifact }) => !isArtifact)
+  const isDone = now === 'completed'
+  if (text !== '' && newest?.text.startsWith(text)) {
+    if (isDone && newest.kind === 'unknown') newest.kind = 'answer'
+  } else if (text !== '') {
+    const goesOn = newest && text.startsWith(newest.text) && !(isDone && newest.kind === 'reasoning')
+    const grown = goesOn ? newest : undefined
+    if (grown?.kind === 'unknown') grown.kind = 'answer'
+    decide(reply)
+    const source = grown ?? addSource(reply, false, isDone ? 'answer' : 'unknown')
+    source.text = text
+  }
+  if (isDone) addSource(reply, false).blocks = statusParts.filter(({ kind }) => kind !== 'text')
+  await sayAll(reply)
+}
+
+async function pushMessage(reply: ReplyState, { parts }: Pick<A2AMessage, 'parts'>): Promise<void> {
+  const source = addSource(reply, false)
+  source.text = textOf(parts)
+  source.blocks = parts.filter(({ kind }) => kind !== 'text')
+  await sayAll(reply)
+}
+
+function addSource(reply: ReplyState, isArtifact: boolean, kind: TextSource['kind'] = 'answer'): TextSource {
+  const source = { isArtifact, kind, text: '', said: '', blocks: [], saidBlocks: 0, isWhole: false }
+  reply.sources.push(source)
+  return source
+}
+
+/**
+ * Progress text was reasoning, unless the answer begins with it. While the answer is shorter, this is
+ * undecided.
+ */
+function decide({ sources }: ReplyState, answer = ''): void {
+  const source = sources.find(({ kind }) => kind === 'unknown')
+  if (!source) return
+  if (answer.startsWith(source.text)) source.said = source.text
+  else if (answer !== '' && source.text.startsWith(answer)) return
+  source.kind = 'reasoning'
+}
+
+async function sayText(reply: ReplyState, source: TextSource): Promise<void> {
+  const { sources, last, lastReasoning, writer } = reply
+  const { text, isArtifact, kind, said } = source
+  if (kind === 'unknown' || said.startsWith(text)) return
+  if (kind === 'reasoning') {
+    const rest = text.startsWith(said) ? text.slice(said.length) : text
+    const gap = lastReasoning && lastReasoning !== source ? '\n\n' : ''
     source.said = text
-    last = source
-    lastReasoning = undefined
-    await writer.text(gap + rest)
+    reply.lastReasoning = source
+    await writer.reasoning(gap + rest)
+    return
   }
+  const others = sources.filter(
+    (other) => other.kind === 'answer' && other.isArtifact !== isArtifact && other.said !== '',
+  )
+  if (others.some((other) => other.said.startsWith(text))) return
+  // The artifact continues where the statuses have ended, or the reverse.
+  const goesOn =
+    last && others.includes(last) && text.startsWith(last.said) && last.said.startsWith(source.said)
+  if (goesOn) source.said = last.said
+  const rest = text.startsWith(source.said) ? text.slice(source.said.length) : text
+  const isNext = (goesOn || last === source) && rest.length < text.length
+  const gap = last && !isNext ? '\n\n' : ''
+  source.said = text
+  reply.last = source
+  reply.lastReasoning = undefined
+  await writer.text(gap + rest)
+}
 
-  async function say(source: TextSource): Promise<void> {
-    await sayText(source)
+async function sayAll(reply: ReplyState): Promise<void> {
+  for (const source of reply.sources) {
+    const { last } = reply
+    // Other texts wait until an artifact that may still grow is complete.
+    if (last?.isArtifact && last.said !== '' && !last.isWhole && last !== source) continue
+    await sayText(reply, source)
     for (const part of source.blocks.slice(source.saidBlocks)) {
       source.saidBlocks++
-      await writer.block(blockOf(part))
+      await reply.writer.block(blockOf(part))
     }
   }
+}
 
-  async function sayAll(): Promise<void> {
-    for (const source of sources) {
-      if (isOpen(last) && last !== source) continue
-      await say(source)
-    }
-  }
-
-  async function pushArtifact(
-    artifact: Artifact,
-    append: boolean,
-    isWhole: boolean,
-    isNew: boolean,
-  ): Promise<void> {
-    const { artifactId, name, parts } = artifact
-    if (name === INTERRUPT || interrupts.has(artifactId)) {
-      const known = append ? (interrupts.get(artifactId)?.parts ?? []) : []
-      const all = [...known, ...parts]
-      interrupts.set(artifactId, { parts: all, isNew: isNew || before[artifactId]?.[2] !== digestOf(all) })
-      return
-    }
-    const added = textOf(parts)
-    const blocks = parts.filter(({ kind }) => kind !== 'text')
-    let source = artifacts.get(artifactId)
-    if (!source) {
-      source = addSource(true)
-      artifacts.set(artifactId, source)
-      const [characters, count, hash] = before[artifactId] ?? [0, 0]
-      const known = added.slice(0, characters)
-      // The same id may have a different text.
-      if (!append && hash === digestOf([known, blocks.slice(0, count)])) {
-        source.said = known
-        source.saidBlocks = count
-      }
-    }
-    const isFluent = append && last === source && source.said.length === source.text.length
-    source.text = append ? source.text + added : added
-    if (blocks.length > 0 || !append) source.blocks = append ? [...source.blocks, ...blocks] : blocks
-    source.isWhole = isWhole
-    if (isFluent) {
-      // Common case: avoids comparing the chunk with all earlier text.
-      source.said = source.text
-      if (added !== '') await writer.text(added)
-      if (!isWhole && blocks.length === 0) return
-    }
-    if (source.text !== '') decide(source.text)
-    await sayAll()
-  }
-
-  async function pushStatus({ state: now, message }: TaskStatus): Promise<void> {
-    state = now
-    statusParts = message?.parts ?? []
-    if (now !== 'submitted' && now !== 'working' && now !== 'completed') return
-    const text = textOf(statusParts)
-    const newest = sources.findLast(({ isArtifact }) => !isArtifact)
-    const isDone = now === 'completed'
-    if (text !== '' && newest?.text.startsWith(text)) {
-      if (isDone && newest.kind === 'unknown') newest.kind = 'answer'
-    } else if (text !== '') {
-      const goesOn = newest && text.startsWith(newest.text) && !(isDone && newest.kind === 'reasoning')
-      const grown = goesOn ? newest : undefined
-      if (grown?.kind === 'unknown') grown.kind = 'answer'
-      decide()
-      const source = grown ?? addSource(false, isDone ? 'answer' : 'unknown')
-      source.text = text
-    }
-    if (isDone) addSource(false).blocks = statusParts.filter(({ kind }) => kind !== 'text')
-    await sayAll()
-  }
-
-  async function pushMessage({ parts }: A2AMessage): Promise<void> {
-    const source = addSource(false)
-    source.text = textOf(parts)
-    source.blocks = parts.filter(({ kind }) => kind !== 'text')
-    await sayAll()
-  }
-
-  function questions(): readonly RemoteQuestion[] {
-    const message = textOf(statusParts)
-    if (state === 'auth-required') return [{ value: { type: 'auth-required', message } }]
-    if (state !== 'input-required') return []
-    const all = [...interrupts.values()]
-    const fresh = all.filter(({ isNew }) => isNew)
-    const asked = (fresh.length > 0 ? fresh : all.slice(-1)).flatMap(({ parts }) => parts)
-    const given = asked.flatMap((part) => (part.kind === 'data' ? [questionOf(part.data)] : []))
-    if (given.length > 0) return given
-    const data = statusParts.find((part) => part.kind === 'data')
-    return [{ value: message || data?.data || 'The remote agent asks for input.' }]
-  }
-
-  return {
-    async push(item) {
-      switch (item.type) {
-        case 'message':
-          state = 'completed'
-          return pushMessage(item.message)
-        case 'artifact':
-          return pushArtifact(item.artifact, item.append, item.lastChunk, true)
-        case 'status':
-          return pushStatus(item.status)
-        case 'task': {
-          const { artifacts = [], history = [], status } = item.task
-          for (const artifact of artifacts) await pushArtifact(artifact, false, false, false)
-          const newest = history.at(-1)
-          fallback = newest?.role === 'agent' ? newest.parts : []
-          return pushStatus(status)
-        }
-      }
-    },
-    async end() {
-      const open = sources.find(({ kind }) => kind === 'unknown')
-      decide(open && sources.find(({ isArtifact, text }) => isArtifact && text.startsWith(open.text))?.text)
-      for (const source of sources) source.isWhole = true
-      await sayAll()
-      // Old servers only have the answer in the history.
-      const isSilent = sources.every(
-        ({ kind, said, saidBlocks }) => kind !== 'answer' || (said === '' && saidBlocks === 0),
-      )
-      if (state === 'completed' && isSilent && Object.keys(before).length === 0)
-        await pushMessage({ messageId: '', role: 'agent', parts: fallback })
-      return {
-        state,
-        text: textOf(statusParts),
-        questions: questions(),
-        said: Object.fromEntries([
-          ...Object.entries(before),
-          ...[...artifacts].map(([id, { text, blocks }]) => [
-            id,
-            [text.length, blocks.length, digestOf([text, blocks])],
-          ]),
-          ...[...interrupts].map(([id, { parts }]) => [id, [0, 0, digestOf(parts)]]),
-        ]),
-      }
-    },
-  }
+function questionsOf({ state, statusParts, interrupts }: ReplyState): readonly RemoteQuestion[] {
+  const message = textOf(statusParts)
+  if (state === 'auth-required') return [{ value: { type: 'auth-required', message } }]
+  if (state !== 'input-required') return []
+  const all = [...interrupts.values()]
+  const fresh = all.filter(({ isNew }) => isNew)
+  const asked = (fresh.length > 0 ? fresh : all.slice(-1)).flatMap(({ parts }) => parts)
+  const given = asked.flatMap((part) => (part.kind === 'data' ? [questionOf(part.data)] : []))
+  if (given.length > 0) return given
+  const data = statusParts.find((part) => part.kind === 'data')
+  return [{ value: message || data?.data || 'The remote agent asks for input.' }]
 }
 
 const textOf = (parts: readonly Part[]): string =>

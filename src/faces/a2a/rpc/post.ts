@@ -4,13 +4,12 @@ import { filterFields, isRecord } from '../../../messages/record.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { extensionsOf } from '../card/card.ts'
 import { methodOf, versionOf } from '../dialects/choose.ts'
-import type { Operation } from '../dialects/dialect.ts'
+import type { Operation, Readers } from '../dialects/dialect.ts'
 import { writeList } from '../dialects/v1.ts'
-import { A2AError } from '../errors.ts'
+import { A2AError, failureOf, isHttpOnly } from '../errors.ts'
 import type { HistoryScope, StreamEntry } from '../model.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
 import { type A2AContext, HISTORY_SCOPE_HEADER } from '../options.ts'
-import { failureOf, isHttpOnly } from './errors.ts'
 import { frameOf, rpcStream } from './stream.ts'
 
 /** The status that proxies log for a client that disconnected. */
@@ -58,7 +57,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       lastEventId: request.headers.get('last-event-id') ?? undefined,
     })
     if (!isStreamed(operation)) {
-      const result = await ANSWERS[operation](own, asked(call), params)
+      const result = await ANSWERS[operation](own, asked(call), await dialect.readers(), params)
       return json({ jsonrpc: '2.0', id, result })
     }
     isEventError = dialect.version === '0.3' && version === undefined && wantsEvents(request)
@@ -66,7 +65,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       call,
       dialect,
       id: JSON.stringify(id),
-      open: (streamed) => STREAMS[operation](own, asked(streamed), params),
+      open: async (streamed) => STREAMS[operation](own, asked(streamed), await dialect.readers(), params),
       failed: failureText,
     })
   } catch (error) {
@@ -146,66 +145,43 @@ function requireExtensions({ card }: A2AContext, { request }: FaceCall): void {
 const historyScopeOf = ({ request }: FaceCall): HistoryScope =>
   request.headers.get(HISTORY_SCOPE_HEADER) === 'context' ? 'context' : 'task'
 
-/** Parses the params, calls the operation, and returns the result in the dialect's format. */
-type Answer = (operations: Operations, call: A2ACall, params: unknown) => Promise<unknown>
-type Open = (
-  operations: Operations,
-  call: A2ACall,
-  params: unknown,
-) => Promise<AsyncIterable<readonly StreamEntry[]>>
+/** What a row calls: the operations, and the readers of params in the call's dialect. */
+type Row<Result> = (to: Operations, call: A2ACall, read: Readers, params: unknown) => Result
 
 type Streamed = 'stream' | 'subscribe'
 
-const STREAMS: Readonly<Record<Streamed, Open>> = {
-  stream: async (operations, call, params) =>
-    operations.stream(call, (await call.dialect.readers()).readSend(params)),
-  subscribe: async (operations, call, params) =>
-    operations.subscribe(call, (await call.dialect.readers()).readTask(params)),
+const STREAMS: Readonly<Record<Streamed, Row<AsyncIterable<readonly StreamEntry[]>>>> = {
+  stream: (to, call, read, params) => to.stream(call, read.readSend(params)),
+  subscribe: (to, call, read, params) => to.subscribe(call, read.readTask(params)),
 }
 
 const isStreamed = (operation: Operation): operation is Streamed => Object.hasOwn(STREAMS, operation)
 
-const ANSWERS: Readonly<Record<Exclude<Operation, Streamed>, Answer>> = {
-  send: async (operations, call, params) =>
-    call.dialect.writeSent(await operations.send(call, (await call.dialect.readers()).readSend(params))),
-  getTask: async (operations, call, params) =>
-    call.dialect.writeTask(await operations.getTask(call, (await call.dialect.readers()).readTask(params))),
+/** Parses the params, calls the operation, and returns the result in the dialect's format. */
+const ANSWERS: Readonly<Record<Exclude<Operation, Streamed>, Row<Promise<unknown>>>> = {
+  send: async (to, call, read, params) => call.dialect.writeSent(await to.send(call, read.readSend(params))),
+  getTask: async (to, call, read, params) =>
+    call.dialect.writeTask(await to.getTask(call, read.readTask(params))),
   // Only v1.0 has it.
-  listTasks: async (operations, call, params) =>
-    writeList(await operations.listTasks(call, (await import('../dialects/v1-read.ts')).readList(params))),
-  cancelTask: async (operations, call, params) =>
-    call.dialect.writeTask(
-      await operations.cancelTask(call, (await call.dialect.readers()).readTask(params)),
-    ),
-  setPush: async (operations, call, params) =>
-    call.dialect.writePush(
-      await operations.setPush(call, (await call.dialect.readers()).readSetPush(params)),
-    ),
-  getPush: async (operations, call, params) =>
-    call.dialect.writePush(
-      await operations.getPush(call, (await call.dialect.readers()).readPush(params, 'getPush')),
-    ),
-  listPush: async (operations, call, params) =>
-    call.dialect.writePushList(
-      await operations.listPush(call, (await call.dialect.readers()).readPush(params, 'listPush')),
-    ),
-  deletePush: async (operations, call, params) => {
-    await operations.deletePush(call, (await call.dialect.readers()).readPush(params, 'deletePush'))
+  listTasks: async (to, call, _, params) =>
+    writeList(await to.listTasks(call, (await import('../dialects/v1-read.ts')).readList(params))),
+  cancelTask: async (to, call, read, params) =>
+    call.dialect.writeTask(await to.cancelTask(call, read.readTask(params))),
+  setPush: async (to, call, read, params) =>
+    call.dialect.writePush(await to.setPush(call, read.readSetPush(params))),
+  getPush: async (to, call, read, params) =>
+    call.dialect.writePush(await to.getPush(call, read.readPush(params, 'getPush'))),
+  listPush: async (to, call, read, params) =>
+    call.dialect.writePushList(await to.listPush(call, read.readPush(params, 'listPush'))),
+  deletePush: async (to, call, read, params) => {
+    await to.deletePush(call, read.readPush(params, 'deletePush'))
     return null
   },
-  extendedCard: (operations, call) => operations.extendedCard(call),
+  extendedCard: (to, call) => to.extendedCard(call),
 }
 
 /** JSON-RPC 2.0 §4: the id that a response repeats. */
 type RpcId = string | number | null
-
-interface RpcRequest {
-  readonly hasId: boolean
-  readonly method: string
-  readonly params: unknown
-  /** LangGraph's clients send `thread_id` here. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-}
 
 /** Limited because every item of a stream repeats the id. */
 const MAX_ID_LENGTH = 1_024
@@ -222,7 +198,7 @@ const isRpcId = (id: unknown): id is RpcId =>
   id === null || Number.isSafeInteger(id) || (typeof id === 'string' && id.length <= MAX_ID_LENGTH)
 
 /** Other members are ignored. Throws `parse_error` for an empty body, and `invalid_request`. */
-function readEnvelope(body: unknown): RpcRequest {
+function readEnvelope(body: unknown) {
   if (body === undefined) throw new A2AError('parse_error', 'The body is empty. Send a JSON-RPC 2.0 request.')
   if (Array.isArray(body)) throw invalid('Batches are not supported. Send each request on its own.')
   if (!isRecord(body)) throw invalid('Expected a JSON-RPC 2.0 request, which is an object.')
@@ -235,6 +211,7 @@ function readEnvelope(body: unknown): RpcRequest {
     hasId: id !== undefined,
     method,
     params,
+    // LangGraph's clients send `thread_id` here.
     metadata: isRecord(metadata) ? filterFields(metadata, (key) => key !== '__proto__') : undefined,
   }
 }

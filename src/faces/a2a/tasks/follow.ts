@@ -11,7 +11,7 @@ import type { AnswerDetail } from '../../kit/reading/answer-item.ts'
 import { createMessageReader, type MessageReader } from '../../kit/reading/message-reader.ts'
 import type { A2AMessage, Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
-import { partOf } from '../parts/output.ts'
+import { partOf } from '../parts.ts'
 import { taskIdOf } from './ids.ts'
 import { ANSWER_NAME, aboutArtifact, answerIdOf, type FoundTask, timestampOf } from './present.ts'
 

@@ -1,4 +1,5 @@
 import type { StateSnapshot } from '../../../agents/agent.ts'
+import { toJson } from '../../../agents/to-json.ts'
 import {
   type AnswerRecord,
   type FoundAnswer,
@@ -9,12 +10,13 @@ import {
   unanswered,
 } from '../../../engine/index.ts'
 import { decodeBlock, type Message } from '../../../messages/index.ts'
+import { listAll } from '../../../storage/store/pages.ts'
+import type { Json, Op, Store } from '../../../storage/store/store.ts'
 import { type AnswerStart, messagesOfAnswer, stateAfter } from '../../kit/answer-messages.ts'
 import { promptText } from '../../kit/reading/approvals.ts'
 import type { A2AMessage, Artifact, HistoryScope, Part, Task, TaskStatus } from '../model.ts'
-import { decoded, messagesIn, partsOf, turnOf } from '../parts/output.ts'
+import { decoded, messagesIn, partsOf, turnOf } from '../parts.ts'
 import { taskIdOf } from './ids.ts'
-import { type AnsweredQuestion, loadAnswered } from './turns.ts'
 
 /** The data that this face stores with a task. */
 export interface TaskDetails extends AnswerStart {
@@ -179,7 +181,7 @@ function artifactsOf(
   ]
 }
 
-export const questionArtifact = ({ id, value }: OpenInterrupt): Artifact => ({
+const questionArtifact = ({ id, value }: OpenInterrupt): Artifact => ({
   artifactId: id,
   name: 'Interrupt',
   parts: [{ kind: 'data', data: { id, value: value ?? null } }],
@@ -209,3 +211,39 @@ export const aboutArtifact = ({ name, description, metadata }: Readonly<Record<s
   ...(typeof metadata === 'object' &&
     metadata !== null && { metadata: metadata as Readonly<Record<string, unknown>> }),
 })
+
+/**
+ * A question of a task and its answer. The agent only gets the answer, and need not keep either in its
+ * messages.
+ */
+export interface AnsweredQuestion {
+  readonly taskId: string
+  /** The last message of the state when the task asked. Null if there was none. */
+  readonly after: string | null
+  readonly question: Pick<A2AMessage, 'messageId' | 'parts'>
+  readonly answer: Pick<A2AMessage, 'messageId' | 'parts' | 'metadata'>
+}
+
+const COLLECTION = 'a2a_answers'
+
+/** Stores an answer with its question, in the commit of the run that takes it. */
+export const putAnswered = (runId: string, answered: AnsweredQuestion): Op => ({
+  op: 'put',
+  collection: COLLECTION,
+  id: runId,
+  value: toJson(answered) as Json,
+  index: { task: answered.taskId },
+})
+
+/**
+ * The answered questions of a task, or of all tasks of the thread, in the order in which they were answered.
+ */
+async function loadAnswered(
+  store: Store,
+  threadId: string,
+  taskId: string | undefined,
+): Promise<readonly AnsweredQuestion[]> {
+  const query = { partition: threadId, ...(taskId !== undefined && { where: { task: taskId } }) }
+  const docs = await listAll(store, COLLECTION, query)
+  return docs.map(({ value }) => value as unknown as AnsweredQuestion)
+}

@@ -2,19 +2,15 @@ import { type Call, HttpError, json } from '../../../core/http/index.ts'
 import {
   type AssistantFields,
   type AssistantRecord,
-  countAssistants,
   createAssistant,
   deleteAssistant,
-  describeAssistant,
   findAssistant,
   graphNamed,
-  listVersions,
   type NewAssistant,
   patchAssistant,
   requireAssistant,
   resourceNamed,
   searchAssistants,
-  setLatestVersion,
 } from '../../../engine/assistants/index.ts'
 import { permit, type ThreadResource } from '../../kit/access.ts'
 import { bodyOf } from '../../kit/body.ts'
@@ -25,14 +21,10 @@ import type { PlatformContext } from '../context.ts'
 import {
   type assistantCountSchema,
   assistantCreateSchema,
-  type assistantLatestSchema,
   assistantPatchSchema,
   type assistantSearchSchema,
-  type assistantVersionsSchema,
   ORDERS,
   presentAssistant,
-  presentSchemas,
-  presentVersion,
 } from './wire.ts'
 
 /** The id or name in the path. */
@@ -63,11 +55,6 @@ export async function postAssistant(
     (if_exists === 'do_nothing' ? await findAssistant(engine, principal, assistantId ?? '') : undefined)
   if (!assistant) throw new HttpError(409, 'conflict', 'Assistant already exists')
   return json(presentAssistant(assistant))
-}
-
-/** `GET /assistants/{assistant_id}`. */
-export async function getAssistant({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  return json(presentAssistant(await requireAssistant(engine, call.principal, assistantIdOf(call))))
 }
 
 /** `PATCH /assistants/{assistant_id}`: creates a new version. */
@@ -130,76 +117,12 @@ export async function search(
   return json(page, { headers: pageHeaders(total, offset + limit) })
 }
 
-/** `POST /assistants/count`. */
-export async function count(
-  { engine }: PlatformContext,
-  call: FaceCall<Read<typeof assistantCountSchema>>,
-): Promise<Response> {
-  const query = call.body
-  return json(await countAssistants(engine, call.principal, filterOf(query)))
-}
-
-/** `POST /assistants/{assistant_id}/versions`. */
-export async function versions(
-  { engine }: PlatformContext,
-  call: FaceCall<Read<typeof assistantVersionsSchema>>,
-): Promise<Response> {
-  const { limit = 10, offset = 0, metadata } = call.body
-  const hasMetadata = containing(metadata ?? {})
-  const fits = (version: AssistantRecord) => hasMetadata(version.metadata)
-  const found = await listVersions(engine, call.principal, assistantIdOf(call), { fits, limit, offset })
-  return json(found.map(presentVersion))
-}
-
-/** `POST /assistants/{assistant_id}/latest`. */
-export async function latest(
-  { engine }: PlatformContext,
-  call: FaceCall<Read<typeof assistantLatestSchema>>,
-): Promise<Response> {
-  const { version } = call.body
-  return json(presentAssistant(await setLatestVersion(engine, call.principal, assistantIdOf(call), version)))
-}
-
 /** Undefined if the request filters by graph only, because the store has an index for that. */
-function filterOf({ graph_id: graphId, name, metadata }: Read<typeof assistantCountSchema>) {
+export function filterOf({ graph_id: graphId, name, metadata }: Read<typeof assistantCountSchema>) {
   const part = name?.toLowerCase() ?? ''
   if (part === '' && Object.keys(metadata ?? {}).length === 0) return { graphId }
   const hasMetadata = containing(metadata ?? {})
   const fits = (assistant: AssistantRecord) =>
     assistant.name.toLowerCase().includes(part) && hasMetadata(assistant.metadata)
   return { graphId, fits }
-}
-
-/** `GET /assistants/{assistant_id}/graph?xray`. */
-export async function getGraph(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const xray = xrayOf(call.url.searchParams.get('xray'))
-  const { description } = await describe(context, call)
-  return json(await description.drawing({ xray }))
-}
-
-/** `GET /assistants/{assistant_id}/schemas`. */
-export async function getSchemas(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { graphId, description } = await describe(context, call)
-  return json({ graph_id: graphId, ...presentSchemas(await description.schemas()) })
-}
-
-/** `GET /assistants/{assistant_id}/subgraphs[/{namespace}]?recurse`. */
-export async function getSubgraphs(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { description } = await describe(context, call)
-  const recurse = isTrue(call.url.searchParams.get('recurse'))
-  return json(await description.subgraphs({ namespace: call.params.namespace, recurse }))
-}
-
-const describe = ({ engine }: PlatformContext, call: FaceCall) =>
-  describeAssistant(engine, call.principal, assistantIdOf(call))
-
-const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
-
-/** `true`, `false`, or the number of subgraph levels. */
-function xrayOf(text: string | null): boolean | number {
-  if (text === null || text === '' || text === 'false' || text === 'False') return false
-  if (text === 'true' || text === 'True') return true
-  const levels = Number(text)
-  if (Number.isSafeInteger(levels) && levels >= 0) return levels
-  throw new HttpError(400, 'invalid_argument', 'xray: expected true, false or a number of levels.')
 }

@@ -1,21 +1,26 @@
 import * as z from 'zod/mini'
-import { type FaceRow, route } from '../../kit/routes.ts'
+import { HttpError, json } from '../../../core/http/index.ts'
+import {
+  type AssistantRecord,
+  countAssistants,
+  describeAssistant,
+  listVersions,
+  requireAssistant,
+  setLatestVersion,
+} from '../../../engine/assistants/index.ts'
+import { containing } from '../../kit/lists.ts'
+import { type FaceCall, type FaceRow, route } from '../../kit/routes.ts'
 import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import {
-  count,
+  assistantIdOf,
   deleteOne,
-  getAssistant,
-  getGraph,
-  getSchemas,
-  getSubgraphs,
-  latest,
+  filterOf,
   namedAssistant,
   namedGraph,
   patchOne,
   postAssistant,
   search,
-  versions,
 } from './records.ts'
 import {
   assistantCountSchema,
@@ -24,12 +29,30 @@ import {
   assistantPatchSchema,
   assistantSearchSchema,
   assistantVersionsSchema,
+  presentAssistant,
+  presentSchemas,
+  presentVersion,
 } from './wire.ts'
 
-const { assistant } = answers
+const count = { type: 'integer', minimum: 0 }
 const flag = { type: 'boolean' }
-const integer = { type: 'integer', minimum: 0 }
 const listOf = (items: object) => ({ type: 'array', items })
+
+const { assistant } = answers
+
+const describe = ({ engine }: PlatformContext, call: FaceCall) =>
+  describeAssistant(engine, call.principal, assistantIdOf(call))
+
+const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
+
+/** `true`, `false`, or the number of subgraph levels. */
+function xrayOf(text: string | null): boolean | number {
+  if (text === null || text === '' || text === 'false' || text === 'False') return false
+  if (text === 'true' || text === 'True') return true
+  const levels = Number(text)
+  if (Number.isSafeInteger(levels) && levels >= 0) return levels
+  throw new HttpError(400, 'invalid_argument', 'xray: expected true, false or a number of levels.')
+}
 
 const subgraphs = {
   permission: 'assistants:read',
@@ -37,7 +60,11 @@ const subgraphs = {
   summary: 'Get the schemas of the subgraphs of an assistant.',
   query: { recurse: flag },
   answers: { 200: z.record(z.string(), answers.graphSchemas) },
-  run: getSubgraphs,
+  async run(context: PlatformContext, call: FaceCall) {
+    const { description } = await describe(context, call)
+    const recurse = isTrue(call.url.searchParams.get('recurse'))
+    return json(await description.subgraphs({ namespace: call.params.namespace, recurse }))
+  },
 } as const
 
 /** Assistants: graphs with their own config, context and metadata, in versions. */
@@ -61,15 +88,17 @@ export const ASSISTANT_ROUTES: readonly FaceRow<PlatformContext>[] = [
     permission: 'assistants:search',
     summary: 'Count assistants.',
     body: assistantCountSchema,
-    answers: { 200: integer },
-    run: count,
+    answers: { 200: count },
+    run: async ({ engine }: PlatformContext, { principal, body }) =>
+      json(await countAssistants(engine, principal, filterOf(body))),
   }),
   route('GET', '/assistants/:assistant_id', {
     permission: 'assistants:read',
     resource: namedAssistant,
     summary: 'Get an assistant.',
     answers: { 200: assistant },
-    run: getAssistant,
+    run: async ({ engine }: PlatformContext, call) =>
+      json(presentAssistant(await requireAssistant(engine, call.principal, assistantIdOf(call)))),
   }),
   route('PATCH', '/assistants/:assistant_id', {
     permission: 'assistants:update',
@@ -91,16 +120,23 @@ export const ASSISTANT_ROUTES: readonly FaceRow<PlatformContext>[] = [
     permission: 'assistants:read',
     resource: namedAssistant,
     summary: 'Draw the graph of an assistant.',
-    query: { xray: { anyOf: [flag, integer] } },
+    query: { xray: { anyOf: [flag, count] } },
     answers: { 200: answers.drawing },
-    run: getGraph,
+    async run(context: PlatformContext, call) {
+      const xray = xrayOf(call.url.searchParams.get('xray'))
+      const { description } = await describe(context, call)
+      return json(await description.drawing({ xray }))
+    },
   }),
   route('GET', '/assistants/:assistant_id/schemas', {
     permission: 'assistants:read',
     resource: namedAssistant,
     summary: 'Get the schemas of an assistant.',
     answers: { 200: z.extend(answers.graphSchemas, { graph_id: z.string() }) },
-    run: getSchemas,
+    async run(context: PlatformContext, call) {
+      const { graphId, description } = await describe(context, call)
+      return json({ graph_id: graphId, ...presentSchemas(await description.schemas()) })
+    },
   }),
   route('GET', '/assistants/:assistant_id/subgraphs', subgraphs),
   route('GET', '/assistants/:assistant_id/subgraphs/:namespace', subgraphs),
@@ -110,7 +146,13 @@ export const ASSISTANT_ROUTES: readonly FaceRow<PlatformContext>[] = [
     summary: 'List the versions of an assistant.',
     body: assistantVersionsSchema,
     answers: { 200: listOf(answers.assistantVersion) },
-    run: versions,
+    async run({ engine }: PlatformContext, call) {
+      const { limit = 10, offset = 0, metadata } = call.body
+      const hasMetadata = containing(metadata ?? {})
+      const fits = (version: AssistantRecord) => hasMetadata(version.metadata)
+      const found = await listVersions(engine, call.principal, assistantIdOf(call), { fits, limit, offset })
+      return json(found.map(presentVersion))
+    },
   }),
   route('POST', '/assistants/:assistant_id/latest', {
     permission: 'assistants:update',
@@ -118,6 +160,10 @@ export const ASSISTANT_ROUTES: readonly FaceRow<PlatformContext>[] = [
     summary: 'Set the latest version of an assistant.',
     body: assistantLatestSchema,
     answers: { 200: assistant },
-    run: latest,
+    async run({ engine }: PlatformContext, call) {
+      const { version } = call.body
+      const set = await setLatestVersion(engine, call.principal, assistantIdOf(call), version)
+      return json(presentAssistant(set))
+    },
   }),
 ]

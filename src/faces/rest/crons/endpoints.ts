@@ -11,6 +11,7 @@ import { requireThread } from '../../kit/require-thread.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import { record } from '../../kit/schema.ts'
 import type { PlatformContext } from '../context.ts'
+import { assistantOf, runOf } from './fire.ts'
 import {
   type CronRecord,
   clockOf,
@@ -22,7 +23,6 @@ import {
   type StoredCron,
 } from './records.ts'
 import { assertEverDue, dueDates } from './schedule.ts'
-import { assistantOf, runOf } from './start.ts'
 import { CRON_KEYS, cronSchema } from './wire.ts'
 
 /**

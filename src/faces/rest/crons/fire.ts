@@ -1,13 +1,21 @@
 import { AgentwireError } from '../../../core/errors.ts'
-import { type OnError, reportError } from '../../../core/http/index.ts'
+import { HttpError, type OnError, type Principal, reportError } from '../../../core/http/index.ts'
 import { uuidOf } from '../../../core/ids.ts'
-import { actingFor } from '../../../core/principal.ts'
+import { actingFor, withAccess } from '../../../core/principal.ts'
+import { noSuchThread } from '../../../engine/errors.ts'
 import { type CommandKey, internalsOf, RunError, type ServedEngine } from '../../../engine/index.ts'
 import { retryConflicts } from '../../../engine/records/thread.ts'
 import { ConflictError, UnavailableError } from '../../../storage/errors.ts'
 import { putJobOp } from '../../../storage/jobs/job.ts'
 import type { JobHandler } from '../../../storage/jobs/kind.ts'
 import type { Json, Op, Store } from '../../../storage/store/store.ts'
+import { unasked } from '../../kit/asking.ts'
+import { namedAssistant } from '../../kit/assistants.ts'
+import { readBy } from '../../kit/body.ts'
+import type { StartContext } from '../context.ts'
+import { unknownAssistant } from '../runs/config.ts'
+import { startPlatformRun } from '../runs/start-run.ts'
+import { type RunCreate, runCreateSchema } from '../runs/wire.ts'
 import { FINISH_JOB } from './jobs.ts'
 import {
   type CronRecord,
@@ -21,7 +29,7 @@ import {
 import { dueDates } from './schedule.ts'
 
 /** A run that a cron starts when it is due. Repeating the same command starts no second run. */
-export interface DueRun {
+interface DueRun {
   readonly threadId: string
   readonly command: CommandKey
   /** The cron's metadata, with its id and due time. */
@@ -177,4 +185,47 @@ export const finishRun =
       if (!(error instanceof RunError) || !error.code.startsWith('no_such')) throw error
     }
     await engine.deleteThread(thread)
+  }
+
+/**
+ * The request of each run of a cron. Throws 400 if it is invalid, for example if its webhook cannot be
+ * called.
+ */
+export async function runOf(
+  { webhooks }: Pick<StartContext, 'webhooks'>,
+  { assistantId, payload }: Pick<CronRecord, 'assistantId' | 'payload'>,
+): Promise<RunCreate> {
+  const body = { ...payload, assistant_id: assistantId }
+  const run = readBy(runCreateSchema, body, (message) => new HttpError(400, 'invalid_argument', message))
+  if (run.webhook !== undefined) await webhooks.check(run.webhook, undefined)
+  return run
+}
+
+/** The assistant that a request names, by its UUID or graph name. Throws 404. */
+export async function assistantOf(
+  { engine }: Pick<CronContext, 'engine'>,
+  principal: Principal | null,
+  named: string,
+): Promise<{ readonly assistantId: string; readonly graphId: string }> {
+  const { graphId, assistant } = await namedAssistant(engine, principal, named)
+  if (graphId !== undefined && engine.agents.has(graphId))
+    return { assistantId: assistant?.assistantId ?? graphId, graphId }
+  throw unknownAssistant(engine, named)
+}
+
+/** Starts a run of a cron, for the principal who created the cron. */
+export const startCronRun =
+  (served: Omit<StartContext, 'engine'> & Pick<CronContext, 'engine'>): CronContext['startRun'] =>
+  async (cron, { threadId, command, metadata }) => {
+    // Its permission was asked for when the cron was made.
+    const context = { ...served, engine: unasked(served.engine) }
+    const { owner, metadataFilter } = cron
+    const principal = cron.principal && withAccess(cron.principal, { owner, metadataFilter })
+    const ofThread = cron.threadId !== null
+    if (ofThread && !(await context.engine.findThread({ threadId, principal }))) throw noSuchThread(threadId)
+    return startPlatformRun(
+      context,
+      { principal, threadId, key: command },
+      { ...(await runOf(context, cron)), metadata, if_not_exists: ofThread ? 'reject' : 'create' },
+    )
   }

@@ -1,5 +1,4 @@
 /** The code for crons. It is loaded when a cron is created, requested or due. */
 export { deleteCron, namedCron, patchCron, postCron } from './endpoints.ts'
-export { finishRun, fireCron } from './fire.ts'
+export { finishRun, fireCron, startCronRun } from './fire.ts'
 export { getCronCount, searchCrons } from './search.ts'
-export { startCronRun } from './start.ts'

@@ -1,6 +1,6 @@
 import { type Access, type Principal, reaches } from '../../../core/principal.ts'
 import { putJobOp, removeJobOp } from '../../../storage/jobs/job.ts'
-import { pagesOf } from '../../../storage/store/pages.ts'
+import { recordsOf } from '../../../storage/store/pages.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../../storage/store/store.ts'
 import { CRON_JOB } from './jobs.ts'
 import type { Schedule } from './schedule.ts'
@@ -140,13 +140,12 @@ export interface CronList extends CronFilter {
 }
 
 /** The crons that match a filter, starting at `offset`. */
-export async function* listCrons(
+export function listCrons(
   store: Store,
   { orderBy, ascending, offset, limit, ...filter }: CronList,
 ): AsyncGenerator<CronRecord> {
   const query = { orderBy: listField(filter, orderBy), descending: !ascending, offset }
-  for await (const docs of pagesOf(store, COLLECTION, query, limit))
-    for (const doc of docs) yield storedCron(doc).record
+  return recordsOf((doc) => storedCron(doc).record, store, COLLECTION, query, limit)
 }
 
 export async function countCrons(store: Store, filter: CronFilter): Promise<number> {

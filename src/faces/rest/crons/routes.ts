@@ -4,6 +4,9 @@ import { type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { cronSchema, cronSearchSchema } from './wire.ts'
 
+const count = { type: 'integer', minimum: 0 }
+const listOf = (items: object) => ({ type: 'array', items })
+
 const handlers = () => import('./handlers.ts')
 /** The schema of a cron is loaded with the document. */
 const answersCron = async () => ({ 200: (await import('../answers.ts')).cron })
@@ -44,7 +47,7 @@ export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
     body: cronSearchSchema,
     answers: async () => {
       const { cron } = await import('../answers.ts')
-      return { 200: { type: 'array', items: z.partial(z.extend(cron, { now: z.iso.datetime() })) } }
+      return { 200: listOf(z.partial(z.extend(cron, { now: z.iso.datetime() }))) }
     },
     run: later(handlers, 'searchCrons'),
   }),
@@ -52,7 +55,7 @@ export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
     permission: 'crons:search',
     summary: 'Count crons.',
     body: cronSearchSchema,
-    answers: { 200: { type: 'integer', minimum: 0 } },
+    answers: { 200: count },
     run: later(handlers, 'getCronCount'),
   }),
 ]

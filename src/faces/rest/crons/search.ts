@@ -1,3 +1,4 @@
+import { filteredPage, MAX_LOOKED_AT } from '../../../core/filtered-page.ts'
 import { json } from '../../../core/http/index.ts'
 import { passes } from '../../../core/metadata-filter.ts'
 import { accessOf } from '../../../core/principal.ts'
@@ -6,6 +7,7 @@ import { containing, pageHeaders, withFields } from '../../kit/lists.ts'
 import type { Read } from '../../kit/parse.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
+import { assistantOf } from './fire.ts'
 import {
   type CronFilter,
   type CronOrder,
@@ -16,7 +18,6 @@ import {
   listCrons,
   presentCron,
 } from './records.ts'
-import { assistantOf } from './start.ts'
 import type { cronSearchSchema } from './wire.ts'
 
 type Query = Read<typeof cronSearchSchema>
@@ -29,9 +30,6 @@ const ORDER = {
   updated_at: 'updatedAt',
   next_run_date: 'nextRun',
 } as const satisfies Record<string, CronOrder>
-
-/** The maximum number of crons that a search by metadata reads. */
-const MAX_LOOKED_AT = 10_000
 
 /** `POST /runs/crons/search`: newest first. */
 export async function searchCrons(context: PlatformContext, call: FaceCall<Query>): Promise<Response> {
@@ -78,17 +76,16 @@ async function find(
   const order = { orderBy: ORDER[sort_by], ascending: query.sort_order === 'asc' }
   const isAll = Object.keys(metadata).length === 0
   const hasMetadata = containing(metadata)
-  const crons: CronRecord[] = []
   if (isAll && !metadataFilter) {
+    const crons: CronRecord[] = []
     for await (const cron of listCrons(store, { ...filter, ...order, offset, limit })) crons.push(cron)
     return { crons, total: await countCrons(store, filter) }
   }
-  let total = 0
-  const looksAt = isAll ? Number.POSITIVE_INFINITY : MAX_LOOKED_AT
-  for await (const cron of listCrons(store, { ...filter, ...order, offset: 0, limit: looksAt })) {
-    if (!passes(metadataFilter, cron.metadata) || !hasMetadata(cron.metadata)) continue
-    if (total >= offset && crons.length < limit) crons.push(cron)
-    total += 1
-  }
-  return { crons, total }
+  const lookAt = isAll ? Number.POSITIVE_INFINITY : MAX_LOOKED_AT
+  const { items, total } = await filteredPage(
+    listCrons(store, { ...filter, ...order, offset: 0, limit: lookAt }),
+    ({ metadata }) => passes(metadataFilter, metadata) && hasMetadata(metadata),
+    { offset, limit, lookAt, countTo: Number.POSITIVE_INFINITY },
+  )
+  return { crons: items, total }
 }

@@ -21,9 +21,8 @@ import { isSet, mapSome } from '../../kit/lists.ts'
 import type { FaceCall, FaceContext } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { type Outcome, outcomeOf, withState } from '../frames/outcome.ts'
-import { presentRun } from './present.ts'
 import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'
-import { type RunCreate, runCreateSchema } from './wire.ts'
+import { presentRun, type RunCreate, runCreateSchema } from './wire.ts'
 
 /** The `authorize` resource of a body that creates a run. */
 export async function namedRun(

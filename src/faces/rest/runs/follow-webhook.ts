@@ -7,8 +7,8 @@ import { putJobOp } from '../../../storage/jobs/job.ts'
 import type { JobHandler } from '../../../storage/jobs/kind.ts'
 import type { Json } from '../../../storage/store/store.ts'
 import { outcomeOf } from '../frames/outcome.ts'
-import { presentRun } from './present.ts'
 import { DELIVER, type FollowedRun, isOwnPath } from './webhook-job.ts'
+import { presentRun } from './wire.ts'
 
 const MAX_LENGTH = 4_096
 

@@ -16,8 +16,7 @@ import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf } from '../frames/outcome.ts'
 import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders, whenEnded } from './create.ts'
-import { detailsOf, presentRun, statusOf } from './present.ts'
-import { type CancelMany, cancelManySchema, statusSchema } from './wire.ts'
+import { type CancelMany, cancelManySchema, detailsOf, presentRun, statusOf, statusSchema } from './wire.ts'
 
 const MAX_PAGE = 1_000
 

@@ -25,6 +25,11 @@ import { cancelRuns, deleteRun, getRun, getRuns, joinRun, namedInBody } from './
 import * as wire from './wire.ts'
 import { modesSchema, type RunCreate } from './wire.ts'
 
+const count = { type: 'integer', minimum: 0 }
+const flag = { type: 'boolean' }
+const listOf = (items: object) => ({ type: 'array', items })
+const text = { type: 'string' }
+
 /** `POST …/runs/stream`: starts a run, and sends its frames until it has ended. */
 async function postRunAndStream(context: PlatformContext, call: FaceCall<RunCreate>): Promise<Response> {
   const { body } = call
@@ -104,10 +109,6 @@ function watched(source: StreamSource, onEnd: (isWhole: boolean) => void): Strea
 
 type Fields<Body = undefined> = RouteFields<PlatformContext, Body>
 
-const flag = { type: 'boolean' }
-const count = { type: 'integer', minimum: 0 }
-const text = { type: 'string' }
-const listOf = (items: object) => ({ type: 'array', items })
 const action = { enum: ['interrupt', 'rollback'] }
 
 const creates = { permission: 'runs:create', resource: namedRun, body: wire.runCreateSchema } as const

@@ -23,9 +23,8 @@ import { threadMetadata } from '../../kit/thread-metadata.ts'
 import { titleOf } from '../../kit/title.ts'
 import type { StartContext } from '../context.ts'
 import { assistantOf, type RunAssistant, type RunSettings, settingsOf } from './config.ts'
-import type { RunDetails } from './present.ts'
 import { webhookJob } from './webhook-job.ts'
-import type { RunCreate } from './wire.ts'
+import type { RunCreate, RunDetails } from './wire.ts'
 
 /** Who starts a run, and where. */
 export interface RunOrder {
@@ -112,21 +111,34 @@ export async function planRun(
     }),
   }
 
+  const needsThread = command !== undefined && !thread
   return async () => {
-    const isMade = command !== undefined && !thread && (await makeThread(context, asked))
-    const run = isMade ? { ...asked, looked: undefined } : asked
-    const started = await refusals(
-      command && !continuesOnly(command, answers)
-        ? engine.respond({ ...run, answers: answers ?? {}, update: command.update, goto: command.goto })
-        : engine.start({ ...run, input: command ? null : body.input }),
-    ).catch(async (error: unknown) => {
-      // Nothing was started, and the thread was only created for the run.
-      if (isMade) await engine.deleteThread({ threadId, principal })
-      throw error
-    })
+    const started = await startAsked(context, asked, body, answers, needsThread)
     if (webhook !== undefined) jobsOf(engine).wake()
     return { ...started, threadId, principal, deletedBy }
   }
+}
+
+/** Starts a run, and before it the thread of a command that has none. */
+async function startAsked(
+  context: StartContext,
+  asked: RunRequest,
+  { command, input }: RunCreate,
+  answers: Readonly<Record<string, unknown>> | undefined,
+  needsThread: boolean,
+) {
+  const { engine } = context
+  const isMade = needsThread && (await makeThread(context, asked))
+  const run = isMade ? { ...asked, looked: undefined } : asked
+  return refusals(
+    command && !continuesOnly(command, answers)
+      ? engine.respond({ ...run, answers: answers ?? {}, update: command.update, goto: command.goto })
+      : engine.start({ ...run, input: command ? null : input }),
+  ).catch(async (error: unknown) => {
+    // Nothing was started, and the thread was only created for the run.
+    if (isMade) await engine.deleteThread({ threadId: asked.threadId, principal: asked.principal })
+    throw error
+  })
 }
 
 /** Whether a command only continues the thread, without answers or updates. */

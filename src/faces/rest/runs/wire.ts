@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { RunRecord } from '../../../engine/index.ts'
 import type { Read } from '../../kit/parse.ts'
 import {
   anything,
@@ -26,7 +27,7 @@ const MAX_AFTER_SECONDS = 7 * 24 * 60 * 60
 
 const seconds = number(`a number from 0 to ${MAX_AFTER_SECONDS}`, z.gte(0), z.lte(MAX_AFTER_SECONDS))
 
-export const STREAM_MODES = [
+const STREAM_MODES = [
   'values',
   'updates',
   'messages',
@@ -38,8 +39,6 @@ export const STREAM_MODES = [
   'debug',
   'tools',
 ] as const
-
-export type StreamMode = (typeof STREAM_MODES)[number]
 
 const mode = z.enum(STREAM_MODES)
 export const modesSchema = z.union(
@@ -114,4 +113,41 @@ export const cancelManySchema = object({
 export type CancelMany = Read<typeof cancelManySchema>
 
 export const statusSchema = z.enum(['pending', 'running', 'success', 'error', 'timeout', 'interrupted'])
-export type RunStatusWire = Read<typeof statusSchema>
+type RunStatusWire = Read<typeof statusSchema>
+
+/** The details that the engine stores with a run for this face. */
+export interface RunDetails {
+  /** A UUID. */
+  readonly assistant_id: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** The run's request, for clients that show it. */
+  readonly kwargs: Readonly<Record<string, unknown>>
+}
+
+/** The details of a run. A run that no REST client created has none. */
+export const detailsOf = ({ details, assistantId, config }: RunRecord): RunDetails => {
+  const kept = details as RunDetails | undefined
+  return kept?.kwargs ? kept : { assistant_id: assistantId, metadata: config.metadata ?? {}, kwargs: {} }
+}
+
+/** A run that stopped at an interrupt is a `success`; a cancelled run is `interrupted`. */
+export function statusOf({ status, end }: RunRecord): RunStatusWire {
+  if (end?.reason === 'timed_out') return 'timeout'
+  return status === 'interrupted' && end?.reason === null ? 'success' : status
+}
+
+/** A run as the SDK's `Run`. */
+export function presentRun(run: RunRecord) {
+  const { assistant_id, metadata, kwargs } = detailsOf(run)
+  return {
+    run_id: run.runId,
+    thread_id: run.threadId,
+    assistant_id,
+    created_at: new Date(run.createdAt).toISOString(),
+    updated_at: new Date(run.end?.at ?? run.startedAt ?? run.createdAt).toISOString(),
+    status: statusOf(run),
+    metadata,
+    kwargs,
+    multitask_strategy: run.multitaskStrategy,
+  }
+}

@@ -1,3 +1,4 @@
+import { filteredPage, MAX_LOOKED_AT } from '../../../core/filtered-page.ts'
 import { HttpError } from '../../../core/http/index.ts'
 import { equalitiesOf, type MetadataFilter, passes } from '../../../core/metadata-filter.ts'
 import { accessOf } from '../../../core/principal.ts'
@@ -87,8 +88,6 @@ type ServedStore = Pick<GraphStore, 'get' | 'put' | 'delete' | 'search' | 'listN
 
 /** Items per store call. */
 const PAGE = 500
-/** The maximum number of items or namespaces that one request reads. */
-const MAX_LOOKED_AT = 10_000
 
 /**
  * The store behind a permission's filter. The filter applies to the fields of an item's value, and to its
@@ -139,12 +138,19 @@ async function pageOf<Item>(
   isSeen: (item: Item) => boolean,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<Item[]> {
-  const seen: Item[] = []
-  for (let at = 0; at < MAX_LOOKED_AT; at += PAGE) {
-    const items = await read(at, PAGE)
-    for (const item of items) if (isSeen(item)) seen.push(item)
-    if (items.length < PAGE || seen.length >= offset + limit) return seen.slice(offset, offset + limit)
+  async function* all() {
+    for (let at = 0; ; at += PAGE) {
+      const items = await read(at, PAGE)
+      yield* items
+      if (items.length < PAGE) return
+    }
   }
+  const { items, total, looked } = await filteredPage(all(), isSeen, {
+    offset,
+    limit,
+    countTo: offset + limit,
+  })
+  if (looked < MAX_LOOKED_AT || total >= offset + limit) return items
   const message = `The search would have to look at more than ${MAX_LOOKED_AT} items: use a longer namespace.`
   throw new HttpError(400, 'invalid_argument', message)
 }

@@ -1,11 +1,67 @@
+import * as z from 'zod/mini'
 import { empty, HttpError, json } from '../../../core/http/index.ts'
+import { isRecord } from '../../../messages/record.ts'
+import type { GraphStoreItem, GraphStoreSearchItem } from '../../../storage/graph-store/index.ts'
 import { readBy } from '../../kit/body.ts'
 import type { Read, Schema } from '../../kit/parse.ts'
 import { type FaceCall, type FaceRow, route } from '../../kit/routes.ts'
+import { integer, list, map, number, object, record, refuse } from '../../kit/schema.ts'
 import { item } from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import { ask, assertLabels, assertNamespace, fieldsOf, resourceOf, storeOf } from './access.ts'
-import { itemSchema, namespacesSchema, presentItem, putSchema, searchSchema } from './wire.ts'
+
+const listOf = (items: object) => ({ type: 'array', items })
+const text = { type: 'string' }
+
+const MAX_PAGE = 1_000
+/** One more than a store accepts, so that the store itself reports the error. */
+const labels = list(z.string(), 0, 33)
+/** Stored as JSON and never merged into another object, so a key `__proto__` is safe. */
+const jsonObject = map(z.unknown(), (value, payload): Record<string, unknown> => {
+  if (isRecord(value)) return value
+  return refuse(payload, 'an object')
+})
+const minutes = number('a number of minutes above 0', z.gt(0))
+
+const putSchema = object({
+  namespace: labels,
+  key: z.string(),
+  value: jsonObject,
+  index: z.optional(z.union([z.literal(false), list(z.string(), 0, 100)], 'false or an array of paths')),
+  ttl: z.optional(minutes),
+})
+
+const itemSchema = object({
+  namespace: z.optional(labels),
+  key: z.string(),
+})
+
+const searchSchema = object({
+  namespace_prefix: labels,
+  filter: z.optional(record),
+  limit: z.optional(integer(1, MAX_PAGE)),
+  offset: z.optional(integer(0)),
+  query: z.optional(z.string()),
+  refresh_ttl: z.optional(z.boolean()),
+})
+
+const namespacesSchema = object({
+  prefix: z.optional(labels),
+  suffix: z.optional(labels),
+  max_depth: z.optional(integer(1)),
+  limit: z.optional(integer(1, MAX_PAGE)),
+  offset: z.optional(integer(0)),
+})
+
+/** An item in the clients' format. Only a similarity search sets its score. */
+const presentItem = ({ createdAt, updatedAt, ...item }: GraphStoreItem | GraphStoreSearchItem) => ({
+  namespace: item.namespace,
+  key: item.key,
+  value: item.value,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+  ...('score' in item && item.score !== undefined && { score: item.score }),
+})
 
 type StoreEndpoint = (context: PlatformContext, call: FaceCall) => Promise<Response>
 
@@ -68,9 +124,6 @@ const listNamespaces: StoreEndpoint = async (context, call) => {
   )
   return json({ namespaces })
 }
-
-const text = { type: 'string' }
-const listOf = (items: object) => ({ type: 'array', items })
 
 /** Items of the store for graphs. Their fields are in the body or, of a GET, in the query, so `run` reads them. */
 export const STORE_ROUTES: readonly FaceRow<PlatformContext>[] = [

@@ -1,13 +1,19 @@
 import {
   type AgentEngine,
   type EventFilter,
+  type RunTree,
+  readTree,
   type Subscription,
   subscribe,
   type ThreadSubscription,
 } from '../../../engine/index.ts'
 import type { FaceCall } from '../../kit/routes.ts'
+import { parse } from '../commands/command.ts'
+import type { TransportCommands } from '../commands/dispatch.ts'
 import { ProtocolError } from '../errors.ts'
+import { reconnectSchema, streamSchema, unsubscribeSchema } from '../wire.ts'
 import { asChunks, fill, newSource, type SocketChunk, type Source, takeFrames } from './encode.ts'
+import { subscriptionRequest } from './subscription-request.ts'
 import type { SocketWriter } from './writer.ts'
 
 /** More than any page needs: a page has two, and two for each subagent that it shows. */
@@ -21,7 +27,7 @@ interface Entry extends Source {
   taken: () => void
 }
 
-export interface Subscribing extends Pick<ThreadSubscription, 'filter' | 'since' | 'lastEventId'> {
+interface Subscribing extends Pick<ThreadSubscription, 'filter' | 'since' | 'lastEventId'> {
   /** Default: a new id. */
   readonly id?: string | undefined
 }
@@ -41,121 +47,131 @@ export interface Subscriptions {
   closeAll(): void
 }
 
-export function createSubscriptions(
-  engine: AgentEngine,
-  { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
-  writer: SocketWriter,
+interface Socket {
+  readonly engine: AgentEngine
+  readonly call: Pick<FaceCall, 'threadId' | 'principal'>
+  readonly writer: SocketWriter
   /** Called with the reason when a subscription cannot start or continue. */
-  onEnd: (reason: unknown) => void,
+  readonly onEnd: (reason: unknown) => void
   /** Called before that if the error is not reported elsewhere. */
-  report: (error: unknown) => void,
-): Subscriptions {
-  const opened = new Map<string, Subscription<SocketChunk>>()
+  readonly report: (error: unknown) => void
+}
+
+const newState = (socket: Socket) => ({
+  ...socket,
+  opened: new Map<string, Subscription<SocketChunk>>(),
   /** The subscriptions that determine the order of events. */
-  let joined: readonly Entry[] = []
-  let made = 0
-  let flushing = false
-  let again = false
+  joined: [] as readonly Entry[],
+  made: 0,
+  isFlushing: false,
+  again: false,
+})
+type State = ReturnType<typeof newState>
 
-  /** Sends what the subscriptions have read, as far as it is in order. */
-  function flush(): void {
-    again = true
-    if (flushing) return
-    flushing = true
-    while (again && !writer.ended) {
-      again = false
-      const sent = writer.write(next)
-      if (sent) return void sent.then(flushOn)
-    }
-    flushing = false
-  }
-
-  function flushOn(): void {
-    flushing = false
-    if (again) flush()
-  }
-
-  function next(): Uint8Array | undefined {
-    const frames = takeFrames(joined)
-    if (frames) again = true
-    for (const { chunk, taken } of joined) if (!chunk) taken()
-    return frames
-  }
-
-  async function pump(entry: Entry): Promise<void> {
-    const { subscription } = entry
-    try {
-      for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
-        fill(entry, chunk)
-        flush()
-        if (!entry.chunk) continue
-        await new Promise<void>((resolve) => {
-          entry.taken = resolve
-        })
-      }
-    } catch (reason) {
-      report(reason)
-      onEnd(reason)
-    }
-  }
-
-  function close(id: string): boolean {
-    const subscription = opened.get(id)
-    if (!subscription) return false
-    subscription.cancel()
-    opened.delete(id)
-    for (const entry of joined) if (entry.subscription === subscription) entry.taken()
-    joined = joined.filter((entry) => entry.subscription !== subscription)
-    // Others may have waited for it.
-    flush()
-    return true
-  }
-
-  function admit(ids: readonly string[]): void {
-    if (opened.size + ids.length > MAX_SUBSCRIPTIONS) {
-      const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
-      throw new ProtocolError('invalid_argument', message)
-    }
-    if (ids.some((id) => opened.has(id)))
-      throw new ProtocolError('invalid_argument', 'This subscription is already open.')
-  }
-
+export function createSubscriptions(socket: Socket): Subscriptions {
+  const state = newState(socket)
   return {
     get size() {
-      return opened.size
+      return state.opened.size
     },
-    admit,
-    async open({ id: given, ...from }) {
-      const id = given ?? idOf(++made, from.filter)
-      admit([id])
-      const rendering = asChunks((seq) => {
-        entry.known = seq
-        flush()
-      })
-      const subscription = subscribe(engine, { threadId, principal, ...from }, rendering)
-      const entry: Entry = { ...newSource(), subscription, taken() {} }
-      opened.set(id, subscription)
-      try {
-        await subscription.ready()
-      } catch (error) {
-        // An error answer is not enough: clients do not read the answer to a subscription that they restore.
-        onEnd(error)
-        throw error
-      }
-      const isOpen = () => opened.get(id) === subscription
-      // From now on the others wait for it. Otherwise events that they send before it starts would reach the
-      // client before its past events.
-      if (isOpen()) joined = [...joined, entry]
-      const start = () => {
-        if (isOpen()) void pump(entry)
-      }
-      return { id, start }
-    },
-    close,
+    admit: (ids) => admit(state, ids),
+    open: (subscribing) => open(state, subscribing),
+    close: (id) => close(state, id),
     closeAll() {
-      for (const id of [...opened.keys()]) close(id)
+      for (const id of [...state.opened.keys()]) close(state, id)
     },
   }
+}
+
+function admit({ opened }: State, ids: readonly string[]): void {
+  if (opened.size + ids.length > MAX_SUBSCRIPTIONS) {
+    const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
+    throw new ProtocolError('invalid_argument', message)
+  }
+  if (ids.some((id) => opened.has(id)))
+    throw new ProtocolError('invalid_argument', 'This subscription is already open.')
+}
+
+async function open(state: State, { id: given, ...from }: Subscribing): ReturnType<Subscriptions['open']> {
+  const { opened } = state
+  const id = given ?? idOf(++state.made, from.filter)
+  admit(state, [id])
+  const rendering = asChunks((seq) => {
+    entry.known = seq
+    flush(state)
+  })
+  const { threadId, principal } = state.call
+  const subscription = subscribe(state.engine, { threadId, principal, ...from }, rendering)
+  const entry: Entry = { ...newSource(), subscription, taken() {} }
+  opened.set(id, subscription)
+  try {
+    await subscription.ready()
+  } catch (error) {
+    // An error answer is not enough: clients do not read the answer to a subscription that they restore.
+    state.onEnd(error)
+    throw error
+  }
+  const isOpen = () => opened.get(id) === subscription
+  // From now on the others wait for it. Otherwise events that they send before it starts would reach the
+  // client before its past events.
+  if (isOpen()) state.joined = [...state.joined, entry]
+  const start = () => {
+    if (isOpen()) void pump(state, entry)
+  }
+  return { id, start }
+}
+
+function close(state: State, id: string): boolean {
+  const subscription = state.opened.get(id)
+  if (!subscription) return false
+  subscription.cancel()
+  state.opened.delete(id)
+  for (const entry of state.joined) if (entry.subscription === subscription) entry.taken()
+  state.joined = state.joined.filter((entry) => entry.subscription !== subscription)
+  // Others may have waited for it.
+  flush(state)
+  return true
+}
+
+async function pump(state: State, entry: Entry): Promise<void> {
+  const { subscription } = entry
+  try {
+    for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
+      fill(entry, chunk)
+      flush(state)
+      if (!entry.chunk) continue
+      await new Promise<void>((resolve) => {
+        entry.taken = resolve
+      })
+    }
+  } catch (reason) {
+    state.report(reason)
+    state.onEnd(reason)
+  }
+}
+
+/** Sends what the subscriptions have read, as far as it is in order. */
+function flush(state: State): void {
+  state.again = true
+  if (state.isFlushing) return
+  state.isFlushing = true
+  while (state.again && !state.writer.ended) {
+    state.again = false
+    const sent = state.writer.write(() => next(state))
+    if (sent)
+      return void sent.then(() => {
+        state.isFlushing = false
+        if (state.again) flush(state)
+      })
+  }
+  state.isFlushing = false
+}
+
+function next(state: State): Uint8Array | undefined {
+  const frames = takeFrames(state.joined)
+  if (frames) state.again = true
+  for (const { chunk, taken } of state.joined) if (!chunk) taken()
+  return frames
 }
 
 /**
@@ -172,10 +188,67 @@ function idOf(n: number, filter: EventFilter): string {
 }
 
 /** The unvalidated filter in a subscription's id. Undefined for an id with another format. */
-export function filterOf(id: string): unknown {
+function filterOf(id: string): unknown {
   try {
     return JSON.parse(decodeURIComponent(atob(id.slice(id.indexOf('.') + 1))))
   } catch {
     return undefined
   }
 }
+
+/**
+ * The commands about a socket's subscriptions. Functions passed to `later` run after the answer was sent,
+ * because clients expect it before the events.
+ */
+export function subscriptionCommands(
+  engine: AgentEngine,
+  { threadId, principal, request }: Pick<FaceCall, 'threadId' | 'principal' | 'request'>,
+  subscriptions: Subscriptions,
+  later: (start: () => void) => void,
+): TransportCommands {
+  const asked = async (params: unknown) => subscriptionRequest(parse(streamSchema, params), request)
+  const open = async (subscribing: Subscribing): Promise<string> => {
+    const { id, start } = await subscriptions.open(subscribing)
+    later(start)
+    return id
+  }
+  return new Map([
+    [
+      'subscription.subscribe',
+      async (params: unknown) => ({ result: { subscription_id: await open(await asked(params)) } }),
+    ],
+    [
+      'subscription.unsubscribe',
+      async (params: unknown) => {
+        const { subscription_id } = parse(unsubscribeSchema, params)
+        if (subscriptions.close(subscription_id)) return { result: {} }
+        throw new ProtocolError('no_such_subscription', 'This socket has no subscription with this id.')
+      },
+    ],
+    [
+      'subscription.reconnect',
+      async (params: unknown) => {
+        const { run_id, last_event_id, subscriptions: ids = [] } = parse(reconnectSchema, params)
+        const thread = await engine.findThread({ threadId, principal })
+        const tree = thread && (await readTree(engine, thread, run_id))
+        if (!tree) throw new ProtocolError('no_such_run', 'Run not found on this thread.')
+        const filters = new Map(ids.map((id) => [id, filterOf(id)]))
+        const restored = [...filters.values()].every((filter) => filter !== undefined)
+        if (restored) {
+          // All subscriptions are read before one is opened, so that an invalid one prevents all.
+          const all = await Promise.all(
+            [...filters].map(async ([id, filter]) => ({ ...(await asked(filter)), id })),
+          )
+          subscriptions.admit(all.map(({ id }) => id))
+          for (const one of all) await open({ ...one, lastEventId: last_event_id })
+        }
+        return { result: { restored, current_namespaces: namespacesOf(tree) } }
+      },
+    ],
+  ])
+}
+
+const namespacesOf = ({ namespace, status, children }: RunTree): readonly object[] => [
+  { namespace, status },
+  ...children.flatMap(namespacesOf),
+]

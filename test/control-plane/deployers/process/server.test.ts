@@ -7,10 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { DeployError } from '../../../../src/control-plane/deployers/deployer.ts'
 import {
   createOutput,
+  fillIn,
+  ownServer,
   type ServerOptions,
   startChild,
 } from '../../../../src/control-plane/deployers/process/server/child.ts'
-import { fillIn, ownServer } from '../../../../src/control-plane/deployers/process/server/command.ts'
 import { type Restarts, startServer } from '../../../../src/control-plane/deployers/process/server/site.ts'
 import { listen } from '../../../kit/listen.ts'
 import { isRunning } from '../../../kit/processes.ts'

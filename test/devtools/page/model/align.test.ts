@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { align } from '../../../../src/ops/devtools/page/model/align.ts'
+import { align } from '../../../../src/ops/devtools/page/model/diff.ts'
 
 const of = (one: string, other: string) =>
   align([...one], [...other], (letter) => letter).map((pair) => pair.map((letter) => letter ?? '-').join(''))

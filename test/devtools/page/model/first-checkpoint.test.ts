@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { firstCheckpointOf } from '../../../../src/ops/devtools/page/model/first-checkpoint.ts'
+import { firstCheckpointOf } from '../../../../src/ops/devtools/page/data/runs.ts'
 import type { CheckpointRow } from '../../../../src/ops/devtools/wire.ts'
 
 const row = (id: number, task: string): CheckpointRow => ({

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../../src/agents/langgraph/langgraph.ts'
-import { fitted, pan, reveal, zoom } from '../../../../src/ops/devtools/page/model/camera.ts'
-import { countMiddleware, drawingOf } from '../../../../src/ops/devtools/page/model/graph.ts'
+import { fitted, pan, reveal, zoom } from '../../../../src/ops/devtools/page/data/use-camera.ts'
+import {
+  countMiddleware,
+  drawingOf,
+  joined,
+  nodeWith,
+  statesOf,
+} from '../../../../src/ops/devtools/page/model/graph.ts'
 import { type Area, layoutOf } from '../../../../src/ops/devtools/page/model/graph-layout.ts'
-import { joined, nodeWith, statesOf } from '../../../../src/ops/devtools/page/model/graph-states.ts'
 import type { AgentGraph } from '../../../../src/ops/devtools/wire.ts'
 import { researchers, supervised } from '../../../fixtures/graphs.ts'
 import { request } from '../../../kit/client.ts'

@@ -14,84 +14,96 @@ interface SiteOptions extends Omit<ProxyOptions, 'port' | 'onError'> {
   readonly drainMs: number
 }
 
-export function createSite({ drainMs, ...place }: SiteOptions) {
-  const servers = new Map<string, Promise<Server>>()
+export function createSite(options: SiteOptions) {
   const closing = new AbortController()
-  let proxy: Promise<ReverseProxy> | undefined
-
-  const find = (revisionId: string): Promise<Server | undefined> | undefined =>
-    servers.get(revisionId)?.catch(() => undefined)
-
-  async function closePort(): Promise<void> {
-    const open = proxy
-    proxy = undefined
-    await open?.then(({ close }) => close())
-  }
-
-  async function openPort(port: number | undefined, log: DeploymentContext['log']): Promise<ReverseProxy> {
-    const onError = ({ message }: Error) => log(`A connection could not be accepted: ${message}`, 'ERROR')
-    try {
-      const opened = await openProxy({ ...place, port, onError })
-      if (port !== undefined && opened.port !== port)
-        log(`Port ${port} is in use. The deployment is now on port ${opened.port}.`, 'WARNING')
-      return opened
-    } catch (error) {
-      proxy = undefined
-      throw error
-    }
-  }
-
+  const place: Place = { options, servers: new Map(), proxy: undefined }
   return {
     /** Opens the port unless it is open, and returns its number: the wanted one if it is free. */
     async open(wanted: number | undefined, log: DeploymentContext['log']): Promise<number> {
-      proxy ??= openPort(wanted, log)
-      return (await proxy).port
+      place.proxy ??= openPort(place, wanted, log)
+      return (await place.proxy).port
     },
     /** Starts a revision's server, and resolves when it is ready. A running one is kept. */
     async start(revisionId: string, options: ServerOptions, signal: AbortSignal): Promise<void> {
       closing.signal.throwIfAborted()
-      const before = await find(revisionId)
+      const before = await find(place, revisionId)
       if (before?.backend.port !== undefined) return
       await before?.stop()
       const started = startServer(options, AbortSignal.any([signal, closing.signal]))
-      servers.set(revisionId, started)
+      place.servers.set(revisionId, started)
       try {
         await started
       } catch (error) {
-        servers.delete(revisionId)
+        place.servers.delete(revisionId)
         throw error
       }
     },
     /** Routes the port's requests to this server from now on. */
     async turnTo(revisionId: string): Promise<void> {
-      const [server, port] = await Promise.all([find(revisionId), proxy])
+      const [server, port] = await Promise.all([find(place, revisionId), place.proxy])
       if (!server || !port) throw new DeployError('The server was stopped before it could receive requests.')
       port.turnTo(server.backend)
     },
     /** Stops a server after its requests have ended. The last one also closes the port. */
-    async stop(revisionId: string, { signal, log }: DeploymentContext): Promise<void> {
-      const server = await find(revisionId)
-      if (!server) return
-      const { backend } = server
-      const port = await proxy
-      if (port?.backend === backend) port.turnTo(undefined)
-      const ended = new AbortController()
-      await Promise.race([backend.idle().then(() => ended.abort()), pause(drainMs, signal, ended.signal)])
-      if (!ended.signal.aborted)
-        log(`Requests that were not answered after ${drainMs / 1_000} seconds are aborted.`, 'WARNING')
-      await server.stop()
-      servers.delete(revisionId)
-      if (servers.size === 0) await closePort()
-    },
+    stop: (revisionId: string, context: DeploymentContext): Promise<void> => stop(place, revisionId, context),
     /** Stops all servers, then closes the port. */
     async close(): Promise<void> {
       closing.abort(new DeployError('The deployment is stopped.'))
-      const port = await proxy
+      const port = await place.proxy
       void port?.stopListening()
-      await Promise.all([...servers.keys()].map(async (revisionId) => (await find(revisionId))?.stop()))
-      servers.clear()
-      await closePort()
+      const revisions = [...place.servers.keys()]
+      await Promise.all(revisions.map(async (revisionId) => (await find(place, revisionId))?.stop()))
+      place.servers.clear()
+      await closePort(place)
     },
+  }
+}
+
+interface Place {
+  readonly options: SiteOptions
+  readonly servers: Map<string, Promise<Server>>
+  proxy: Promise<ReverseProxy> | undefined
+}
+
+const find = ({ servers }: Place, revisionId: string): Promise<Server | undefined> | undefined =>
+  servers.get(revisionId)?.catch(() => undefined)
+
+async function stop(place: Place, revisionId: string, { signal, log }: DeploymentContext): Promise<void> {
+  const { servers, options } = place
+  const server = await find(place, revisionId)
+  if (!server) return
+  const { backend } = server
+  const port = await place.proxy
+  if (port?.backend === backend) port.turnTo(undefined)
+  const ended = new AbortController()
+  await Promise.race([backend.idle().then(() => ended.abort()), pause(options.drainMs, signal, ended.signal)])
+  if (!ended.signal.aborted)
+    log(`Requests that were not answered after ${options.drainMs / 1_000} seconds are aborted.`, 'WARNING')
+  await server.stop()
+  servers.delete(revisionId)
+  if (servers.size === 0) await closePort(place)
+}
+
+async function closePort(place: Place): Promise<void> {
+  const open = place.proxy
+  place.proxy = undefined
+  await open?.then(({ close }) => close())
+}
+
+async function openPort(
+  place: Place,
+  port: number | undefined,
+  log: DeploymentContext['log'],
+): Promise<ReverseProxy> {
+  const onError = ({ message }: Error) => log(`A connection could not be accepted: ${message}`, 'ERROR')
+  try {
+    const opened = await openProxy({ ...place.options, port, onError })
+    if (port !== undefined && opened.port !== port)
+      log(`Port ${port} is in use. The deployment is now on port ${opened.port}.`, 'WARNING')
+    return opened
+  } catch (error) {
+    place.proxy = undefined
+    throw error
   }
 }
 
@@ -131,7 +143,6 @@ export async function startServer(
     logRestart(`The server ended ${describe(how)}.`)
   }
 
-  /** Undefined if it could not be started. */
   async function startAgain(): Promise<Child | undefined> {
     try {
       await sleep(waitMs, life.signal)

@@ -10,7 +10,6 @@ import { checkTree, copyFolder, isInside, type TreeLimits } from './tree.ts'
 
 export interface SourceOptions {
   readonly dirs: Dirs
-  /** The prefixes of allowed repositories. */
   readonly allowed: readonly RepositoryUrl[]
   readonly gitConfig: Readonly<Record<string, string>>
   readonly limits: TreeLimits

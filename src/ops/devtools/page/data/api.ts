@@ -2,7 +2,7 @@ import { createFrameReader } from '../model/frames.ts'
 import { createClock, type Log, type LogEntry, type WireEvent } from '../model/log.ts'
 
 /** Relative to the page, so that it works under whatever prefix the host has mounted it. */
-const BASE = `${location.pathname.replace(/\/$/, '')}/api`
+const urlOf = (path: string): string => `${location.pathname.replace(/\/$/, '')}/api${path}`
 
 /** An answer that is no success, in words. */
 export class ApiError extends Error {
@@ -78,7 +78,7 @@ async function request(path: string, body?: unknown, signal?: AbortSignal): Prom
   }
   let response: Response
   try {
-    response = await fetch(`${BASE}${path}`, init)
+    response = await fetch(urlOf(path), init)
   } catch (error) {
     if (signal?.aborted) throw error
     throw away('The server cannot be reached.')

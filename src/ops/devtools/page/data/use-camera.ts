@@ -1,26 +1,16 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { AgentGraph, LayoutScript } from '../../wire.ts'
-import { type Camera, fitted, pan, reveal, type Size, zoom } from '../model/camera.ts'
 import { drawingOf } from '../model/graph.ts'
 import type * as graphLayout from '../model/graph-layout.ts'
 import type { Area, Point } from '../model/graph-layout.ts'
 import { type Loaded, usePolled } from './hooks.ts'
 
-export interface MovedCamera {
-  readonly camera: Camera
-  /** Shows the whole drawing, also after the view or the drawing is resized. */
-  showAll(): void
-  zoom(by: number): void
-  pan(by: Point): void
-  reveal(area: Area): void
-}
-
 /** A pointer that moves less than this still clicks, in pixels. */
 const DRAG = 4
 
 /** A camera that pointers and wheels move. It fits the drawing until it is moved. */
-export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): MovedCamera {
+export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size) {
   const [moved, setMoved] = useState<Camera>()
   const [view, setView] = useState<Size>({ width: 0, height: 0 })
   const now = useRef({ moved, view, drawing })
@@ -49,10 +39,11 @@ export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): M
   const middle = { x: view.width / 2, y: view.height / 2 }
   return {
     camera: current(),
+    /** Shows the whole drawing, also after the view or the drawing is resized. */
     showAll,
-    zoom: (by) => change((old) => zoom(old, by, middle)),
-    pan: (by) => change((old) => pan(old, by)),
-    reveal(area) {
+    zoom: (by: number) => change((old) => zoom(old, by, middle)),
+    pan: (by: Point) => change((old) => pan(old, by)),
+    reveal(area: Area): void {
       const camera = current()
       const next = reveal(camera, area, now.current.view)
       if (next.x !== camera.x || next.y !== camera.y) move(next)
@@ -151,3 +142,54 @@ function run(script: string): void {
   element.textContent = script
   document.head.append(element)
 }
+
+/** The visible part of a drawing: a point is displayed at `x + scale * point.x`. */
+interface Camera extends Point {
+  readonly scale: number
+}
+
+interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+const MIN = 0.2
+const MAX = 3
+/** The margin around a fitted drawing, in pixels. */
+const AROUND = 16
+
+/** Shows the whole drawing, centered and not enlarged. */
+export function fitted(drawing: Size, view: Size): Camera {
+  const wanted = Math.min((view.width - AROUND) / drawing.width, (view.height - AROUND) / drawing.height, 1)
+  const scale = Number.isFinite(wanted) ? Math.max(MIN, wanted) : 1
+  return {
+    scale,
+    x: (view.width - drawing.width * scale) / 2,
+    y: Math.max(0, (view.height - drawing.height * scale) / 2),
+  }
+}
+
+/** Zooms around a point of the view, which stays in place. */
+export function zoom({ x, y, scale }: Camera, by: number, at: Point): Camera {
+  const next = Math.min(MAX, Math.max(MIN, scale * by))
+  const ratio = next / scale
+  return { scale: next, x: at.x - (at.x - x) * ratio, y: at.y - (at.y - y) * ratio }
+}
+
+export const pan = (camera: Camera, by: Point): Camera => ({
+  ...camera,
+  x: camera.x + by.x,
+  y: camera.y + by.y,
+})
+
+/** Moves only as far as needed to show an area. */
+export function reveal(camera: Camera, { x, y, width, height }: Area, view: Size): Camera {
+  const { scale } = camera
+  return pan(camera, {
+    x: needed(camera.x + x * scale, width * scale, view.width),
+    y: needed(camera.y + y * scale, height * scale, view.height),
+  })
+}
+
+const needed = (from: number, length: number, room: number): number =>
+  from < AROUND ? AROUND - from : Math.min(0, room - AROUND - from - length)

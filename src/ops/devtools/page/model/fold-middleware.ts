@@ -35,7 +35,6 @@ export function totalsIn(span: Span, prices: Prices): Totals {
   return [...own, ...span.children.map((child) => totalsIn(child, prices))].reduce(add, NOTHING)
 }
 
-/** The number of rows of each kind in a run. */
 export function countsIn(run: Span): Readonly<Record<Span['kind'], number>> {
   const counts = { run: 0, step: 0, tool: 0, subagent: 0, model: 0 }
   for (const { span } of rowsOf(run)) counts[span.kind] += 1

@@ -54,7 +54,6 @@ export interface Log {
   /** How many events were dropped. */
   readonly dropped: number
   readonly bytes: number
-  /** The last sequence number. */
   readonly last: number
   /** Adds a frame. Gives its event, or undefined for one that is known already and for a gap. */
   add(frame: Frame, arrival?: Arrival): WireEvent | undefined

@@ -17,22 +17,8 @@ interface OpenMessage<Span> {
   span: Span | undefined
 }
 
-export interface ModelCalls<Span> {
-  /**
-   * Adds an event of a message. Returns the span of the call if the event ends it.
-   *
-   * @param key Identifies the message among those that are written at the same time.
-   * @param begin Creates the span of the call, which began with the first event.
-   */
-  push(key: string, data: WireMessageEvent, begin: (id: string) => Span): Span | undefined
-  /** Adds the input of a step. The step did not write its messages. */
-  addInput(input: unknown): void
-  /** Adds the update of a step. Returns the calls of models that sent no events. */
-  addResult(result: unknown, seq: number): readonly ModelCall[]
-}
-
 /** Finds the model calls in the events of one run. */
-export function createModelCalls<Span extends CallSpan>(): ModelCalls<Span> {
+export function createModelCalls<Span extends CallSpan>() {
   const open = new Map<string, OpenMessage<Span>>()
   /** The ids of all messages so far, with the calls that wrote them. */
   const known = new Map<string, Span | undefined>()
@@ -57,7 +43,13 @@ export function createModelCalls<Span extends CallSpan>(): ModelCalls<Span> {
   }
 
   return {
-    push(key, data, begin) {
+    /**
+     * Adds an event of a message. Returns the span of the call if the event ends it.
+     *
+     * @param key Identifies the message among those that are written at the same time.
+     * @param begin Creates the span of the call, which began with the first event.
+     */
+    push(key: string, data: WireMessageEvent, begin: (id: string) => Span): Span | undefined {
       if (data.event === 'message-start') {
         const id = data.id ?? ''
         if (id !== '') known.set(id, undefined)
@@ -79,10 +71,12 @@ export function createModelCalls<Span extends CallSpan>(): ModelCalls<Span> {
       }
       return message.span
     },
-    addInput(input) {
+    /** Adds the input of a step. The step did not write its messages. */
+    addInput(input: unknown): void {
       for (const id of messagesIn(input).map(idOf)) if (id !== '' && !known.has(id)) known.set(id, undefined)
     },
-    addResult(result, seq) {
+    /** Adds the update of a step. Returns the calls of models that sent no events. */
+    addResult(result: unknown, seq: number): readonly ModelCall[] {
       return messagesIn(result).flatMap((message) => {
         const [id, metadata] = [idOf(message), fieldOf(message, 'response_metadata')]
         const isKnown = known.has(id)

@@ -21,7 +21,6 @@ export interface Span {
   readonly status: 'running' | 'completed' | 'failed' | 'interrupted'
   /** When the first message content came, for a run. */
   readonly firstTokenAt: number | undefined
-  /** The sequence number of its first event. */
   readonly firstSeq: number
   /** The sequence numbers of the events with its input and its output. */
   readonly inputSeq: number | undefined
@@ -63,117 +62,28 @@ interface Place {
  */
 export function createSpanTree(): SpanTree {
   const runs: Draft[] = []
-  let byId = new Map<string, Draft>()
-  let models = createModelCalls<Draft>()
-
-  function open(parent: Draft, id: string, { seq, at }: Place, given: DraftFields): Draft {
-    const known = byId.get(id)
-    if (known) return known
-    const span = draftOf(id, { namespace: parent.namespace, startedAt: at, firstSeq: seq, ...given })
-    byId.set(id, span)
-    parent.children.push(span)
-    return span
-  }
-
-  /** The span of a namespace. It and its ancestors are created if no event has named them yet. */
-  function spanAt(run: Draft, place: Place, namespace = place.namespace): Draft {
-    const segment = namespace.at(-1)
-    if (segment === undefined) return run
-    const [name, id] = split(segment)
-    const known = byId.get(id)
-    if (known) {
-      known.namespace = namespace
-      return known
-    }
-    const parent = spanAt(run, place, namespace.slice(0, -1))
-    return open(parent, id, place, { kind: 'step', name, namespace })
-  }
-
-  function begin({ run_id: id, graph_name: name = 'run' }: LifecycleData, { seq, at }: Place): void {
-    // A run that another process continues begins again under its id.
-    if (id !== undefined && runs.at(-1)?.id === id) return
-    const about = { kind: 'run', name, namespace: [], startedAt: at, firstSeq: seq } as const
-    runs.push(draftOf(id ?? `run at ${seq}`, about))
-    if (runs.length > MAX_RUNS) runs.shift()
-    byId = new Map()
-    models = createModelCalls()
-  }
-
-  function addTask(run: Draft, place: Place, data: TaskData): void {
-    const { id, name, input, result, error, interrupts = [] } = data
-    const parent = spanAt(run, place)
-    if (input !== undefined) {
-      const namespace = [...place.namespace, `${name}:${id}`]
-      open(parent, id, place, { kind: 'step', name, namespace }).inputSeq = place.seq
-      models.addInput(input)
-      return
-    }
-    const span = byId.get(id)
-    if (!span) return
-    span.outputSeq = place.seq
-    span.error = errorText(error)
-    span.interrupts = interrupts.map((one) => one.id)
-    for (const call of models.addResult(result, place.seq)) span.calls.push(call)
-    end(span, error ? 'failed' : interrupts.length > 0 ? 'interrupted' : 'completed', place.at)
-  }
-
-  function addTool(run: Draft, place: Place, data: ToolData): void {
-    const { tool_call_id: id } = data
-    if (data.event === 'tool-started') {
-      const { namespace, seq } = place
-      open(spanAt(run, place), id, place, { ...calledBy(data), namespace, inputSeq: seq })
-      return
-    }
-    const span = byId.get(id)
-    if (!span || data.event === 'tool-output-delta') return
-    span.outputSeq = place.seq
-    if (data.event === 'tool-error') span.error = data.message
-    end(span, data.event === 'tool-error' ? 'failed' : 'completed', place.at)
-  }
-
-  function addLifecycle(run: Draft, place: Place, { event: status, error }: LifecycleData): void {
-    const span = spanAt(run, place)
-    if (!isEnd(status)) return
-    end(span, status, place.at)
-    span.error ??= errorText(error)
-    if (span === run) endAll(run, status, place.at)
-  }
-
-  function addMessage(run: Draft, place: Place, node: string | undefined, data: EventData['messages']): void {
-    const key = JSON.stringify([place.namespace, data.run_id])
-    const ended = models.push(key, data, (messageId) => {
-      const span = spanAt(run, place)
-      // A function writes outside of the namespace of its step.
-      const step = span.children.findLast(({ name, status }) => name === node && status === 'running') ?? span
-      return open(step, data.run_id ?? messageId, place, { kind: 'model', name: MODEL })
-    })
-    if (!ended) return
-    ended.outputSeq = place.seq
-    if (data.event === 'error') ended.error = data.message
-    end(ended, data.event === 'error' ? 'failed' : 'completed', place.at)
-  }
-
+  const drafts: Drafts = { runs, byId: new Map(), models: createModelCalls() }
   return {
     runs,
     add({ seq, method, params }) {
       const { namespace, timestamp: at } = params
       const place = { seq, at, namespace }
       if (method === 'lifecycle' && namespace.length === 0 && params.data.event === 'running')
-        return begin(params.data, place)
+        return begin(drafts, params.data, place)
       const run = runs.at(-1)
       if (!run) return
       switch (method) {
         case 'lifecycle':
-          return addLifecycle(run, place, params.data)
+          return addLifecycle(drafts, run, place, params.data)
         case 'tasks':
-          return addTask(run, place, params.data)
+          return addTask(drafts, run, place, params.data)
         case 'tools':
-          return addTool(run, place, params.data)
+          return addTool(drafts, run, place, params.data)
         case 'messages':
           if (params.data.event === 'content-block-delta') run.firstTokenAt ??= at
-          addMessage(run, place, params.node, params.data)
+          addMessage(drafts, run, place, params.node, params.data)
       }
-      const span = spanAt(run, place)
+      const span = spanAt(drafts, run, place)
       if (method !== 'values') return
       // A namespace with its own state is an agent.
       if (span.kind === 'step') span.kind = 'subagent'
@@ -182,6 +92,116 @@ export function createSpanTree(): SpanTree {
       span.outputSeq = seq
     },
   }
+}
+
+/** The runs so far, and the spans and model calls of the last one. */
+interface Drafts {
+  readonly runs: Draft[]
+  byId: Map<string, Draft>
+  models: ReturnType<typeof createModelCalls<Draft>>
+}
+
+function open({ byId }: Drafts, parent: Draft, id: string, { seq, at }: Place, given: DraftFields): Draft {
+  const known = byId.get(id)
+  if (known) return known
+  const span = draftOf(id, { namespace: parent.namespace, startedAt: at, firstSeq: seq, ...given })
+  byId.set(id, span)
+  parent.children.push(span)
+  return span
+}
+
+/** The span of a namespace. It and its ancestors are created if no event has named them yet. */
+function spanAt(drafts: Drafts, run: Draft, place: Place, namespace = place.namespace): Draft {
+  const segment = namespace.at(-1)
+  if (segment === undefined) return run
+  const [name, id] = split(segment)
+  const known = drafts.byId.get(id)
+  if (known) {
+    known.namespace = namespace
+    return known
+  }
+  const parent = spanAt(drafts, run, place, namespace.slice(0, -1))
+  return open(drafts, parent, id, place, { kind: 'step', name, namespace })
+}
+
+function begin(
+  drafts: Drafts,
+  { run_id: id, graph_name: name = 'run' }: LifecycleData,
+  { seq, at }: Place,
+): void {
+  const { runs } = drafts
+  // A run that another process continues begins again under its id.
+  if (id !== undefined && runs.at(-1)?.id === id) return
+  const about = { kind: 'run', name, namespace: [], startedAt: at, firstSeq: seq } as const
+  runs.push(draftOf(id ?? `run at ${seq}`, about))
+  if (runs.length > MAX_RUNS) runs.shift()
+  drafts.byId = new Map()
+  drafts.models = createModelCalls()
+}
+
+function addTask(drafts: Drafts, run: Draft, place: Place, data: TaskData): void {
+  const { id, name, input, result, error, interrupts = [] } = data
+  const parent = spanAt(drafts, run, place)
+  if (input !== undefined) {
+    const namespace = [...place.namespace, `${name}:${id}`]
+    open(drafts, parent, id, place, { kind: 'step', name, namespace }).inputSeq = place.seq
+    drafts.models.addInput(input)
+    return
+  }
+  const span = drafts.byId.get(id)
+  if (!span) return
+  span.outputSeq = place.seq
+  span.error = errorText(error)
+  span.interrupts = interrupts.map((one) => one.id)
+  for (const call of drafts.models.addResult(result, place.seq)) span.calls.push(call)
+  end(span, error ? 'failed' : interrupts.length > 0 ? 'interrupted' : 'completed', place.at)
+}
+
+function addTool(drafts: Drafts, run: Draft, place: Place, data: ToolData): void {
+  const { tool_call_id: id } = data
+  if (data.event === 'tool-started') {
+    const { namespace, seq } = place
+    open(drafts, spanAt(drafts, run, place), id, place, { ...calledBy(data), namespace, inputSeq: seq })
+    return
+  }
+  const span = drafts.byId.get(id)
+  if (!span || data.event === 'tool-output-delta') return
+  span.outputSeq = place.seq
+  if (data.event === 'tool-error') span.error = data.message
+  end(span, data.event === 'tool-error' ? 'failed' : 'completed', place.at)
+}
+
+function addLifecycle(
+  drafts: Drafts,
+  run: Draft,
+  place: Place,
+  { event: status, error }: LifecycleData,
+): void {
+  const span = spanAt(drafts, run, place)
+  if (!isEnd(status)) return
+  end(span, status, place.at)
+  span.error ??= errorText(error)
+  if (span === run) endAll(run, status, place.at)
+}
+
+function addMessage(
+  drafts: Drafts,
+  run: Draft,
+  place: Place,
+  node: string | undefined,
+  data: EventData['messages'],
+): void {
+  const key = JSON.stringify([place.namespace, data.run_id])
+  const ended = drafts.models.push(key, data, (messageId) => {
+    const span = spanAt(drafts, run, place)
+    // A function writes outside of the namespace of its step.
+    const step = span.children.findLast(({ name, status }) => name === node && status === 'running') ?? span
+    return open(drafts, step, data.run_id ?? messageId, place, { kind: 'model', name: MODEL })
+  })
+  if (!ended) return
+  ended.outputSeq = place.seq
+  if (data.event === 'error') ended.error = data.message
+  end(ended, data.event === 'error' ? 'failed' : 'completed', place.at)
 }
 
 type DraftFields = Partial<Draft> & Pick<Draft, 'kind' | 'name'>

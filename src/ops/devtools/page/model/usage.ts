@@ -102,7 +102,6 @@ export function callOf(usage: unknown, metadata: unknown): ModelCall | undefined
   return decoded && { model: modelOf(metadata), usage: withCost(decoded, metadata) }
 }
 
-/** The name of the model in the metadata of a response. */
 export const modelOf = (metadata: unknown): string | undefined =>
   textOf(fieldOf(metadata, 'model_name')) ??
   textOf(fieldOf(metadata, 'model')) ??

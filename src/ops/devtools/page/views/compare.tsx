@@ -111,13 +111,7 @@ function SidePicker({ label, side, threads, onChange }: SidePickerProps) {
   )
 }
 
-interface ComparisonProps {
-  readonly a: Side
-  readonly b: Side
-  readonly prices: Prices
-}
-
-function Comparison({ a, b, prices }: ComparisonProps) {
+function Comparison({ a, b, prices }: { readonly a: Side; readonly b: Side; readonly prices: Prices }) {
   const [ofA, ofB] = [useValues(a), useValues(b)]
   return (
     <>

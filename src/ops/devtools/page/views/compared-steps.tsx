@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Prices } from '../../wire.ts'
 import { routeTo } from '../data/hooks.ts'
-import { align } from '../model/align.ts'
+import { align } from '../model/diff.ts'
 import { countsIn, foldMiddleware, totalsIn } from '../model/fold-middleware.ts'
 import { rowsOf, type Span, type SpanRow } from '../model/spans.ts'
 import { durationText } from '../model/text.ts'

@@ -31,27 +31,10 @@ export function Composer({ threadId, assistantId, onStarted }: ComposerProps) {
   const [chosen, setChosen] = useState<string>()
   const agents = server?.agents ?? []
   const agent = assistantId ?? chosen ?? agents[0] ?? ''
-  const { data: input } = usePolled<InputAnswer>(pathOf(agent, 'input'), POLL_MS)
   const { data: drawn } = usePolled<GraphAnswer>(pathOf(agent, 'graph'), POLL_MS)
   const [stops, toggleStop] = useBreakpoints(agent)
-  const [mode, setMode] = useState<Mode>()
-  const [draftMode, setDraftMode] = useState<Mode>()
-  const [text, setText] = useState('')
-  const [texts, setTexts] = useState<Readonly<Record<string, Readonly<Record<string, string>>>>>({})
-  const [typed, setTyped] = useState<string>()
-  const [config, setConfig] = useState('{}')
-  const fields = fieldsOf(input?.schema)
-  const modes = modesOf(input?.schema, fields)
-  const current = mode && modes.includes(mode) ? mode : modes[0]!
-  const draft: FormInput =
-    fields && (draftMode ?? modes[0]) === 'form'
-      ? inputOf(fields, texts[agent] ?? {})
-      : text === ''
-        ? { missing: 'message' }
-        : { value: messageInput(text) }
-  const json = typed ?? JSON.stringify('value' in draft ? draft.value : {}, undefined, 2)
-  const given = current === 'json' ? parseJson(json) : draft
-  const settings = parseJson(config)
+  const draft = useDraft(agent)
+  const { modes, mode, choose, given, settings } = draft
   const problem = 'problem' in given ? given.problem : configProblem(settings)
   const isReady = 'value' in given && problem === undefined
   const {
@@ -68,43 +51,16 @@ export function Composer({ threadId, assistantId, onStarted }: ComposerProps) {
         config: settings.value as NonNullable<NewRun['config']>,
       },
     )
-    setText('')
+    draft.setText('')
     onStarted()
   })
   const onSubmit = (event: Event) => {
     event.preventDefault()
     if (isReady && !running) void start()
   }
-  const choose = (next: Mode) => {
-    setMode(next)
-    if (next !== 'json') setDraftMode(next)
-  }
   return (
     <form class="composer stack" onSubmit={onSubmit}>
-      {current === 'message' && (
-        <textarea
-          class="message-field"
-          rows={2}
-          aria-label="Message"
-          placeholder="Send a message. Shift + Enter starts a new line."
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-          onKeyDown={submitOnEnter}
-        />
-      )}
-      {current === 'form' && fields && (
-        <InputForm
-          fields={fields}
-          texts={texts[agent] ?? {}}
-          onText={(name, value) => setTexts({ ...texts, [agent]: { ...texts[agent], [name]: value } })}
-        />
-      )}
-      {current === 'json' && (
-        <div class="line fields">
-          <JsonArea label="Input, as JSON" text={json} onText={setTyped} />
-          <JsonArea label="Config, as JSON" text={config} onText={setConfig} />
-        </div>
-      )}
+      <Fields draft={draft} />
       {problem !== undefined && <Problem>{problem}</Problem>}
       {refused !== '' && <Problem>{refused}</Problem>}
       <div class="line wrap">
@@ -118,18 +74,83 @@ export function Composer({ threadId, assistantId, onStarted }: ComposerProps) {
         )}
         {modes.length > 1 &&
           modes.map((one) => (
-            <button key={one} type="button" aria-pressed={one === current} onClick={() => choose(one)}>
+            <button key={one} type="button" aria-pressed={one === mode} onClick={() => choose(one)}>
               {MODES[one]}
             </button>
           ))}
         <button type="submit" class="primary" disabled={!isReady || running}>
-          {current === 'message' ? 'Send' : 'Start a run'}
+          {mode === 'message' ? 'Send' : 'Start a run'}
         </button>
         {drawn?.graph && (
           <Breakpoints nodes={stoppingNodes(drawn.graph)} stops={stops} onToggle={toggleStop} />
         )}
       </div>
     </form>
+  )
+}
+
+/** What is typed, in each of the ways to type it. The JSON begins as the message or the form. */
+function useDraft(agent: string) {
+  const { data: input } = usePolled<InputAnswer>(pathOf(agent, 'input'), POLL_MS)
+  const [chosen, setMode] = useState<Mode>()
+  const [draftMode, setDraftMode] = useState<Mode>()
+  const [text, setText] = useState('')
+  const [texts, setTexts] = useState<Readonly<Record<string, Readonly<Record<string, string>>>>>({})
+  const [typed, setTyped] = useState<string>()
+  const [config, setConfig] = useState('{}')
+  const fields = fieldsOf(input?.schema)
+  const modes = modesOf(input?.schema, fields)
+  const mode = chosen && modes.includes(chosen) ? chosen : modes[0]!
+  const ofAgent = texts[agent] ?? {}
+  const draft: FormInput =
+    fields && (draftMode ?? modes[0]) === 'form'
+      ? inputOf(fields, ofAgent)
+      : text === ''
+        ? { missing: 'message' }
+        : { value: messageInput(text) }
+  const json = typed ?? JSON.stringify('value' in draft ? draft.value : {}, undefined, 2)
+  return {
+    modes,
+    mode,
+    choose(next: Mode): void {
+      setMode(next)
+      if (next !== 'json') setDraftMode(next)
+    },
+    given: mode === 'json' ? parseJson(json) : draft,
+    settings: parseJson(config),
+    fields,
+    text,
+    setText,
+    texts: ofAgent,
+    setField: (name: string, value: string) => setTexts({ ...texts, [agent]: { ...ofAgent, [name]: value } }),
+    json,
+    setTyped,
+    config,
+    setConfig,
+  }
+}
+
+function Fields({ draft }: { readonly draft: ReturnType<typeof useDraft> }) {
+  const { mode, fields } = draft
+  if (mode === 'json')
+    return (
+      <div class="line fields">
+        <JsonArea label="Input, as JSON" text={draft.json} onText={draft.setTyped} />
+        <JsonArea label="Config, as JSON" text={draft.config} onText={draft.setConfig} />
+      </div>
+    )
+  if (mode === 'form')
+    return fields ? <InputForm fields={fields} texts={draft.texts} onText={draft.setField} /> : null
+  return (
+    <textarea
+      class="message-field"
+      rows={2}
+      aria-label="Message"
+      placeholder="Send a message. Shift + Enter starts a new line."
+      value={draft.text}
+      onInput={({ currentTarget }) => draft.setText(currentTarget.value)}
+      onKeyDown={submitOnEnter}
+    />
   )
 }
 

@@ -1,11 +1,11 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef } from 'preact/hooks'
-import { useKeys } from '../data/keys.ts'
+import { useKeys } from '../data/hooks.ts'
 import type { ToggleStop } from '../data/local-settings.ts'
 import { useCamera } from '../data/use-camera.ts'
 import type { Stops } from '../model/breakpoints.ts'
+import { joined, type NodeState } from '../model/graph.ts'
 import type { Area, Layout } from '../model/graph-layout.ts'
-import { joined, type NodeState } from '../model/graph-states.ts'
 import type { Span } from '../model/spans.ts'
 import { BoxMark, EdgeMark, NodeMark, StopMark } from './graph-marks.tsx'
 
@@ -32,10 +32,9 @@ const ARROWS: Readonly<Record<string, readonly [x: number, y: number]>> = {
 
 /** A graph that can be panned and zoomed. */
 export function GraphCanvas(props: GraphCanvasProps) {
-  const { agent, layout, states, run, marked, stops, onToggleStop, linkTo } = props
+  const { agent, layout, marked } = props
   const part = useRef<HTMLDivElement>(null)
   const { camera, showAll, zoom, pan, reveal } = useCamera(part, layout)
-  const { nodes, boxes, edges } = layout
   useKeys([
     ['+', () => zoom(ZOOM)],
     ['-', () => zoom(1 / ZOOM)],
@@ -66,36 +65,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
           <title>Graph of {agent}</title>
           <Arrows />
           <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
-            {boxes.map(({ thing, area }) => (
-              <BoxMark
-                key={thing.id}
-                box={thing}
-                area={area}
-                state={states.get(thing.id)}
-                isMarked={thing.id === marked}
-              />
-            ))}
-            {edges.map((placed) => (
-              <EdgeMark key={`${placed.edge.source} ${placed.edge.target}`} placed={placed} />
-            ))}
-            {nodes.map(({ thing, area }) => {
-              const state = joined(states, thing.members)
-              return (
-                <NodeMark
-                  key={thing.id}
-                  node={thing}
-                  area={area}
-                  state={state}
-                  isReached={thing.box === undefined && isReached(thing.kind, run)}
-                  isMarked={marked !== undefined && thing.members.includes(marked)}
-                  href={state && linkTo(state.newest.id)}
-                  onFocus={() => reveal(area)}
-                />
-              )
-            })}
-            {stoppingAreas(layout).map(([name, area]) => (
-              <StopMark key={name} name={name} area={area} stops={stops} onToggle={onToggleStop} />
-            ))}
+            <Marks {...props} onReveal={reveal} />
           </g>
         </svg>
       </div>
@@ -112,6 +82,45 @@ export function GraphCanvas(props: GraphCanvasProps) {
       </div>
       <EdgeList layout={layout} />
     </div>
+  )
+}
+
+function Marks(props: GraphCanvasProps & { readonly onReveal: (area: Area) => void }) {
+  const { layout, states, run, marked, stops, onToggleStop, linkTo, onReveal } = props
+  const { nodes, boxes, edges } = layout
+  return (
+    <>
+      {boxes.map(({ thing, area }) => (
+        <BoxMark
+          key={thing.id}
+          box={thing}
+          area={area}
+          state={states.get(thing.id)}
+          isMarked={thing.id === marked}
+        />
+      ))}
+      {edges.map((placed) => (
+        <EdgeMark key={`${placed.edge.source} ${placed.edge.target}`} placed={placed} />
+      ))}
+      {nodes.map(({ thing, area }) => {
+        const state = joined(states, thing.members)
+        return (
+          <NodeMark
+            key={thing.id}
+            node={thing}
+            area={area}
+            state={state}
+            isReached={thing.box === undefined && isReached(thing.kind, run)}
+            isMarked={marked !== undefined && thing.members.includes(marked)}
+            href={state && linkTo(state.newest.id)}
+            onFocus={() => onReveal(area)}
+          />
+        )
+      })}
+      {stoppingAreas(layout).map(([name, area]) => (
+        <StopMark key={name} name={name} area={area} stops={stops} onToggle={onToggleStop} />
+      ))}
+    </>
   )
 }
 

@@ -1,9 +1,8 @@
 /** @jsxImportSource preact */
 import type { ToggleStop } from '../data/local-settings.ts'
 import { SIDES, type Stops } from '../model/breakpoints.ts'
-import { type Box, type DrawnNode, MAX_LETTERS } from '../model/graph.ts'
+import { type Box, type DrawnNode, MAX_LETTERS, type NodeState } from '../model/graph.ts'
 import type { Area, PlacedEdge, Point } from '../model/graph-layout.ts'
-import type { NodeState } from '../model/graph-states.ts'
 
 interface NodeMarkProps {
   readonly node: DrawnNode
@@ -52,13 +51,8 @@ export function NodeMark({ node, area, state, isReached, isMarked, href, onFocus
   )
 }
 
-interface WordsProps extends Point {
-  readonly class: string
-  readonly text: string
-}
-
 /** The title of the mark, for screen readers. */
-const Words = ({ text, ...place }: WordsProps) => (
+const Words = ({ text, ...place }: Point & { readonly class: string; readonly text: string }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: text of SVG takes no focus
   <text {...place} aria-hidden="true">
     {cut(text)}

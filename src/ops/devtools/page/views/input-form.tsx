@@ -7,7 +7,6 @@ interface InputFormProps {
   readonly onText: (name: string, text: string) => void
 }
 
-/** A form for an input, from the fields of its schema. */
 export const InputForm = ({ fields, texts, onText }: InputFormProps) => (
   <div class="input-form">
     {fields.map((field) => (

@@ -2,8 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Answers, InterruptRow, ThreadDetail } from '../../wire.ts'
 import { answer } from '../data/runs.ts'
-import { type ActionRequest, actionsOf, approveAll, editAll, rejectAll } from '../model/approval.ts'
-import { parseJson } from '../model/json.ts'
+import { fieldOf, isObject, parseJson, textOf } from '../model/json.ts'
 import { JsonTree } from './json-tree.tsx'
 import { Action, Empty, Id, JsonField } from './parts.tsx'
 
@@ -123,3 +122,40 @@ function Shortcuts({ actions, value, onText, onAnswer }: ShortcutsProps) {
     </div>
   )
 }
+
+/** One call that waits for approval. */
+interface ActionRequest {
+  readonly name: string
+  readonly args: unknown
+}
+
+/**
+ * The calls that an interrupt of LangChain's human-in-the-loop middleware asks about, or undefined for any other.
+ * JavaScript spells them `actionRequests`, Python `action_requests`.
+ */
+function actionsOf(value: unknown): readonly ActionRequest[] | undefined {
+  const requests = fieldOf(value, 'actionRequests') ?? fieldOf(value, 'action_requests')
+  if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject)) return undefined
+  return requests.map((request) => ({
+    name: textOf(request.name) ?? textOf(request.action) ?? 'action',
+    args: request.args ?? request.arguments ?? {},
+  }))
+}
+
+/** The answer that lets every call go on. */
+const approveAll = (actions: readonly ActionRequest[]) => ({
+  decisions: actions.map(() => ({ type: 'approve' })),
+})
+
+/** The answer that rejects every call. */
+const rejectAll = (actions: readonly ActionRequest[], message: string) => ({
+  decisions: actions.map(() => ({ type: 'reject', ...(message !== '' && { message }) })),
+})
+
+/** The answer with other arguments, to be changed by hand. Its key is spelled as in the question. */
+const editAll = (actions: readonly ActionRequest[], value: unknown) => ({
+  decisions: actions.map(({ name, args }) => ({
+    type: 'edit',
+    [fieldOf(value, 'actionRequests') ? 'editedAction' : 'edited_action']: { name, args },
+  })),
+})

@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
 import { useMemo, useState } from 'preact/hooks'
-import { routeTo, select } from '../data/hooks.ts'
-import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
+import { arrowKeys, type KeyAction, moveKeys, routeTo, select, useKeys } from '../data/hooks.ts'
 import { useSwitch } from '../data/local-settings.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'
@@ -45,11 +44,6 @@ export function LogView({ threadId, live, place }: LogViewProps) {
   }, [all, version, channels, namespace, isUnfolded, step, runId, named])
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const known = useMemo(() => namesIn(all), [all, version])
-  const toggle = (channel: string) => {
-    const next = new Set(channels)
-    if (!next.delete(channel)) next.add(channel)
-    setChannels(next)
-  }
   const selected = named === undefined ? undefined : shown.find(({ seq }) => seq === Number(named))
   const go = (entry?: LogEntry, of: readonly string[] = stepId ? [OF, stepId, runId ?? ''] : []) =>
     select('threads', threadId, 'log', ...of, ...(entry ? [`${entry.seq}`] : []))
@@ -68,20 +62,7 @@ export function LogView({ threadId, live, place }: LogViewProps) {
             <span class="hidden">show all events</span>
           </button>
         )}
-        <fieldset class="chips line wrap">
-          <legend class="hidden">Channels</legend>
-          {known.channels.map(([channel, count]) => (
-            <button
-              key={channel}
-              type="button"
-              class="chip small"
-              aria-pressed={channels.has(channel)}
-              onClick={() => toggle(channel)}
-            >
-              {channel} <span class="count dim">{count.toLocaleString()}</span>
-            </button>
-          ))}
-        </fieldset>
+        <Channels known={known.channels} chosen={channels} onChoose={setChannels} />
         <Select
           label="Namespace"
           value={namespace}
@@ -117,6 +98,36 @@ export function LogView({ threadId, live, place }: LogViewProps) {
   )
 }
 
+interface ChannelsProps {
+  readonly known: readonly (readonly [channel: string, count: number])[]
+  readonly chosen: ReadonlySet<string>
+  readonly onChoose: (channels: ReadonlySet<string>) => void
+}
+
+function Channels({ known, chosen, onChoose }: ChannelsProps) {
+  const toggle = (channel: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(channel)) next.add(channel)
+    onChoose(next)
+  }
+  return (
+    <fieldset class="chips line wrap">
+      <legend class="hidden">Channels</legend>
+      {known.map(([channel, count]) => (
+        <button
+          key={channel}
+          type="button"
+          class="chip small"
+          aria-pressed={chosen.has(channel)}
+          onClick={() => toggle(channel)}
+        >
+          {channel} <span class="count dim">{count.toLocaleString()}</span>
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
 /** The parts of the address before the step whose events are shown. */
 const OF = 'of'
 
@@ -132,7 +143,6 @@ function useStep({ tree, version }: LiveLog, id: string | undefined, runId: stri
   }, [tree, version, id, runId])
 }
 
-/** A link to the step of an event. */
 interface StepLink {
   readonly name: string
   readonly href: string

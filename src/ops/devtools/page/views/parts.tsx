@@ -189,7 +189,6 @@ export function JsonField({ label, rows, text, onText, otherwise, children }: Js
   )
 }
 
-/** A run as an option of a list. */
 export const runOption = ({ id, startedAt, status }: Span) =>
   [id, `${clockText(startedAt)} ${status} ${shortId(id)}`] as const
 

@@ -22,7 +22,6 @@ const KINDS: Readonly<Record<Span['kind'], string>> = {
   model: 'model',
 }
 
-/** The kind and the name of a span. */
 export const KindName = ({ span: { kind, name } }: { readonly span: Span }) => (
   <>
     {name !== MODEL && KINDS[kind] !== '' && <span class="kind">{KINDS[kind]} </span>}
@@ -203,12 +202,8 @@ const Value = ({ events, pick }: ValueProps) =>
     <JsonTree value={pick(events)} open={2} />
   )
 
-interface FetchedProps extends Pick<LoggedValueProps, 'pick'> {
-  readonly range: LogRange
-}
-
 /** A value whose events the page has dropped. */
-function Fetched({ range, pick }: FetchedProps) {
+function Fetched({ range, pick }: Pick<LoggedValueProps, 'pick'> & { readonly range: LogRange }) {
   const { threadId, from, to } = range
   const [read, setRead] = useState<{ readonly events?: readonly WireEvent[]; readonly problem?: string }>({})
   useEffect(() => {

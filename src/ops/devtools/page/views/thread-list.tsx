@@ -1,8 +1,7 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ThreadRow, ThreadsPage } from '../../wire.ts'
-import { go, routeTo, useNow, usePolled } from '../data/hooks.ts'
-import { moveKeys, useKeys } from '../data/keys.ts'
+import { go, moveKeys, routeTo, useKeys, useNow, usePolled } from '../data/hooks.ts'
 import { agoText, shortId } from '../model/text.ts'
 import { Empty, Problem, Select, Status } from './parts.tsx'
 
@@ -42,7 +41,6 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
     ...moves.map(([key, move]) => [key.toUpperCase(), move] as const),
     ['Escape', () => go()],
   ])
-  const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE))
   return (
     <nav class="threads stack" aria-label="Threads">
       <div class="filters line">
@@ -86,30 +84,38 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
         <Empty>{text || status ? 'No thread is like this.' : 'There are no threads yet.'}</Empty>
       )}
       {!data && !error && <Empty>Loading…</Empty>}
-      <footer class="line small dim">
-        <button
-          type="button"
-          disabled={page === 0}
-          onClick={() => setPage(page - 1)}
-          aria-label="Newer threads"
-        >
-          ‹
-        </button>
-        <span role="status">
-          {data ? `${data.total.toLocaleString()} ${data.total === 1 ? 'thread' : 'threads'}` : ''}
-          {data?.looked_at ? ` in the newest ${data.looked_at.toLocaleString()}` : ''}
-          {pages > 1 ? ` · ${page + 1} of ${pages}` : ''}
-        </span>
-        <button
-          type="button"
-          disabled={page + 1 >= pages}
-          onClick={() => setPage(page + 1)}
-          aria-label="Older threads"
-        >
-          ›
-        </button>
-      </footer>
+      <Pager data={data} page={page} onPage={setPage} />
     </nav>
+  )
+}
+
+interface PagerProps {
+  readonly data: ThreadsPage | undefined
+  readonly page: number
+  readonly onPage: (page: number) => void
+}
+
+function Pager({ data, page, onPage }: PagerProps) {
+  const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE))
+  return (
+    <footer class="line small dim">
+      <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)} aria-label="Newer threads">
+        ‹
+      </button>
+      <span role="status">
+        {data ? `${data.total.toLocaleString()} ${data.total === 1 ? 'thread' : 'threads'}` : ''}
+        {data?.looked_at ? ` in the newest ${data.looked_at.toLocaleString()}` : ''}
+        {pages > 1 ? ` · ${page + 1} of ${pages}` : ''}
+      </span>
+      <button
+        type="button"
+        disabled={page + 1 >= pages}
+        onClick={() => onPage(page + 1)}
+        aria-label="Older threads"
+      >
+        ›
+      </button>
+    </footer>
   )
 }
 

@@ -2,8 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CheckpointRow, RunRow, ThreadDetail } from '../../wire.ts'
 import { ask, threadPath } from '../data/api.ts'
-import { go, routeTo, useAsked, usePolled } from '../data/hooks.ts'
-import { useKeys } from '../data/keys.ts'
+import { go, routeTo, useAsked, useKeys, usePolled } from '../data/hooks.ts'
 import { startRun } from '../data/runs.ts'
 import { useLog, useStart } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
@@ -62,7 +61,6 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
   useKeys(TABS.map(([name], index) => [`${index + 1}`, () => go('threads', threadId, name)]))
   if (error && error.status > 0 && error.status < 500) return <Problem>{error.message}</Problem>
   if (!thread) return <Empty>Loading…</Empty>
-  const waiting = thread.open_interrupts.length
   return (
     <article class="thread stack" aria-label="Thread">
       <header class="line wrap">
@@ -81,21 +79,7 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
         {thread.error && tab !== 'conversation' && <RunProblem message={thread.error} />}
         {isStopped(thread) && <Stopped thread={thread} onDone={refresh} />}
       </header>
-      <div class="tabs" role="tablist" aria-label="Views">
-        {TABS.map(([name, label]) => (
-          <a
-            key={name}
-            id={`tab-${name}`}
-            role="tab"
-            aria-selected={name === tab}
-            aria-controls="view"
-            href={routeTo('threads', threadId, name)}
-          >
-            {label}
-            {name === 'interrupts' && waiting > 0 && <span class="badge warn">{waiting}</span>}
-          </a>
-        ))}
-      </div>
+      <Tabs threadId={threadId} tab={tab} waiting={thread.open_interrupts.length} />
       <div class="view stack" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
@@ -110,17 +94,37 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
   )
 }
 
-interface StoppedProps {
-  readonly thread: ThreadDetail
-  readonly onDone: () => void
+interface TabsProps {
+  readonly threadId: string
+  readonly tab: string
+  /** The questions that wait for an answer. */
+  readonly waiting: number
 }
+
+const Tabs = ({ threadId, tab, waiting }: TabsProps) => (
+  <div class="tabs" role="tablist" aria-label="Views">
+    {TABS.map(([name, label]) => (
+      <a
+        key={name}
+        id={`tab-${name}`}
+        role="tab"
+        aria-selected={name === tab}
+        aria-controls="view"
+        href={routeTo('threads', threadId, name)}
+      >
+        {label}
+        {name === 'interrupts' && waiting > 0 && <span class="badge warn">{waiting}</span>}
+      </a>
+    ))}
+  </div>
+)
 
 /** Whether the thread waits to be continued, and asks nothing. */
 const isStopped = ({ status, open_interrupts, active_run_id, queued }: ThreadDetail): boolean =>
   status === 'interrupted' && open_interrupts.length === 0 && active_run_id === null && queued === 0
 
 /** A run that stopped at a breakpoint, and a button to continue it. */
-function Stopped({ thread, onDone }: StoppedProps) {
+function Stopped({ thread, onDone }: { readonly thread: ThreadDetail; readonly onDone: () => void }) {
   const path = `${threadPath(thread.thread_id)}/checkpoints?limit=1`
   const { data } = useAsked<readonly CheckpointRow[]>(path, thread.log.head)
   const next = data?.[0]?.next ?? []
@@ -138,13 +142,8 @@ function Stopped({ thread, onDone }: StoppedProps) {
   )
 }
 
-interface RunsViewProps {
-  readonly thread: ThreadDetail
-  readonly onDone: () => void
-}
-
 /** The runs of a thread whose records the store still has. */
-function RunsView({ thread, onDone }: RunsViewProps) {
+function RunsView({ thread, onDone }: { readonly thread: ThreadDetail; readonly onDone: () => void }) {
   const { runs, metadata } = thread
   const cancel = (run: RunRow) => async () => {
     await ask(`${threadPath(thread.thread_id)}/runs/${run.run_id}/cancel`, {})

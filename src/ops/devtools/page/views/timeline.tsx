@@ -2,8 +2,16 @@
 import { useMemo } from 'preact/hooks'
 import type { Prices, ServerInfo, ThreadDetail } from '../../wire.ts'
 import { clock } from '../data/api.ts'
-import { routeTo, select, useNow, usePolled } from '../data/hooks.ts'
-import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
+import {
+  arrowKeys,
+  type KeyAction,
+  moveKeys,
+  routeTo,
+  select,
+  useKeys,
+  useNow,
+  usePolled,
+} from '../data/hooks.ts'
 import { useSwitch } from '../data/local-settings.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { countsIn, foldMiddleware, totalsIn } from '../model/fold-middleware.ts'
@@ -41,14 +49,7 @@ export function TimelineView({ thread, live, place }: TimelineViewProps) {
     tree.runs.find(({ id }) => id === runId) ??
     tree.runs.findLast((one) => selected !== undefined && hasSpan(one, selected)) ??
     tree.runs.at(-1)
-  // The tree changes in place: its version says when.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  const { rows, middleware } = useMemo(() => {
-    if (!run) return { rows: [], middleware: 0 }
-    const { span, count } = foldMiddleware(run, selected)
-    const shown = rowsOf(isUnfolded ? run : span)
-    return { rows: shown.map((row) => ({ ...row, totals: totalsIn(row.span, prices) })), middleware: count }
-  }, [run, version, isUnfolded, selected, prices])
+  const { rows, middleware } = useRows(run, version, { isUnfolded, selected, prices })
   const pageTime = useNow(run?.endedAt === undefined)
   const at = selected === undefined ? -1 : rows.findIndex(({ ids }) => ids.includes(selected))
   const row = rows[at]
@@ -104,6 +105,23 @@ export function TimelineView({ thread, live, place }: TimelineViewProps) {
       )}
     </div>
   )
+}
+
+interface RowOptions {
+  readonly isUnfolded: boolean
+  readonly selected: string | undefined
+  readonly prices: Prices
+}
+
+/** The rows of a run, and how many of its steps are of middleware. */
+function useRows(run: Span | undefined, version: number, { isUnfolded, selected, prices }: RowOptions) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tree changes in place, and its version says when
+  return useMemo(() => {
+    if (!run) return { rows: [], middleware: 0 }
+    const { span, count } = foldMiddleware(run, selected)
+    const shown = rowsOf(isUnfolded ? run : span)
+    return { rows: shown.map((row) => ({ ...row, totals: totalsIn(row.span, prices) })), middleware: count }
+  }, [run, version, isUnfolded, selected, prices])
 }
 
 function countsText(run: Span): string {

@@ -1,10 +1,9 @@
-import { checkUrl } from '../../../core/egress/check-url.ts'
-import { DeliveryError } from '../../../core/egress/errors.ts'
-import { uuidOf } from '../../../core/ids.ts'
-import { noProvider, refusal } from '../../errors.ts'
-import type { ProviderRecord } from '../records.ts'
-import type { AuthContext } from '../service.ts'
-import { load, PROVIDERS, tenantPartition } from '../stored.ts'
+import { checkUrl } from '../../core/egress/check-url.ts'
+import { DeliveryError } from '../../core/egress/errors.ts'
+import { uuidOf } from '../../core/ids.ts'
+import { noProvider, refusal } from '../errors.ts'
+import { load, PROVIDERS, type ProviderRecord, tenantPartition } from './records.ts'
+import type { AuthContext } from './service.ts'
 
 /** The loopback hosts, as URLs write them. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
