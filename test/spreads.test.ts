@@ -27,7 +27,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/cli/create/create.ts max': 'the choices of a question',
   'src/cli/deploy/manage.ts max': 'the rows that a terminal is shown',
   'src/cli/serve/log.ts assign': 'what one call of the log is given',
-  'src/engine/assistants/merge.ts assign': 'an assistant, its thread and a request',
+  'src/engine/assistants/record.ts assign': 'an assistant, its thread and a request',
   'src/control-plane/api/authentication/authentication.ts assign': 'the ways to authenticate',
   'src/models/formats/reading/base64.ts fromCharCode': '8,192 bytes at a time',
   'src/storage/graph-store/vectors.ts fromCharCode': '8,192 bytes at a time',

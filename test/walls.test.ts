@@ -16,16 +16,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/core/time': [],
   'src/core/filtered-page': [],
   'src/core/lazy': [],
+  'src/core/record': [],
   'src/core/metadata-filter': [],
   'src/core/principal': ['src/core/metadata-filter'],
   'src/core/ids': ['src/core/bytes'],
-  'src/core/http': ['src/core/options', 'src/core/errors', 'src/core/principal'],
-  'src/messages': [],
+  'src/core/http': ['src/core/bytes', 'src/core/options', 'src/core/errors', 'src/core/principal'],
+  'src/messages': ['src/core/record'],
   // Of pages alone: nothing of a server may come along.
   'src/clients/react': [],
   'src/messages/thread-events': ['src/messages'],
   'src/models/formats': ['src/messages'],
   'src/models/tracing': [
+    'src/core/bytes',
     'src/core/options',
     'src/core/errors',
     'src/core/ids',
@@ -46,6 +48,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/storage/jobs': ['src/core/errors', 'src/core/time', 'src/storage', 'src/core/egress'],
   // LangGraph's `BaseStore` over the Store.
   'src/storage/graph-store': [
+    'src/core/record',
     'src/core/options',
     'src/core/errors',
     'src/core/bytes',
@@ -241,6 +244,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/engine',
   ],
   'src/control-plane': [
+    'src/core/record',
     'src/core/options',
     'src/core/errors',
     'src/core/bytes',
@@ -471,6 +475,18 @@ test('folders that share a parent have no circle of imports', () => {
     circles(graph).map((circle) => `${parent}: ${circle}`),
   )
   expect(found).toEqual([])
+})
+
+test('one function decides what an object with fields is', () => {
+  const again = files.filter(
+    ({ path }) =>
+      !path.startsWith('src/ops/devtools/page/') &&
+      path !== 'src/core/record.ts' &&
+      /typeof (\w+) === 'object' &&\s+\1 !== null &&\s+!Array\.isArray\(\1\)/.test(
+        readFileSync(join(root, path), 'utf8'),
+      ),
+  )
+  expect(again.map(({ path }) => path)).toEqual([])
 })
 
 test('packages are loaded only where they belong', () => {

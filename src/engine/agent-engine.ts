@@ -4,7 +4,7 @@ import type { GraphStore } from '../storage/graph-store/index.ts'
 import type { Answer, BeginAnswer, FindAnswer } from './answers/answer.ts'
 import type { AnswerQuery, FoundAnswer } from './answers/find.ts'
 import type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
-import type { EventForm, EventItem, EventStream } from './log/form.ts'
+import type { EventForm, EventItem, EventStream } from './log/decode.ts'
 import type { EngineMeasures } from './measure.ts'
 import type { ThreadPatch } from './mutations/write-record.ts'
 import type { RunReceipt, StateReceipt } from './records/idempotency.ts'
@@ -21,8 +21,8 @@ import type {
   WholeRunRequest,
 } from './requests.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
-import type { RunListQuery } from './threads/runs.ts'
 import type { StateQuery } from './threads/state.ts'
+import type { RunListQuery } from './threads/threads.ts'
 
 /** Which threads of a principal to list. */
 export interface ThreadList extends Omit<ThreadListQuery, keyof Access> {

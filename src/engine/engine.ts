@@ -1,18 +1,16 @@
 import { later, lazy } from '../core/lazy.ts'
 import { checkOptions, STORAGE_PARTS } from '../core/options.ts'
 import { type Access, ownerOf, userOf } from '../core/principal.ts'
-import { sleep, within } from '../core/time.ts'
+import { jitter, sleep, startTimer, within } from '../core/time.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
-import { createAttach } from './attach.ts'
-import { asPrincipal, bind, type CallerRequest } from './bound.ts'
+import { asPrincipal, bind, type CallerRequest, createAttach } from './bound.ts'
 import { checked } from './check-request.ts'
 import { closeReason, type RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
 import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
-import type { EventForm } from './log/form.ts'
-import { startMaintenance } from './maintenance.ts'
+import type { EventForm } from './log/decode.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import type { CancelAction, StoredConfig } from './records/records.ts'
 import type { Answers, Owned, RunRequest, ThreadEvents } from './requests.ts'
@@ -55,7 +53,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     (request: CallerRequest<Request>): Result =>
       asPrincipal(bound, method, request)
   const startAs = as(startRun)
-  const waitAs = as(later(() => import('./subscriptions/result.ts'), 'waitForResult'))
+  const waitAs = as(later(() => import('./subscriptions/wait-for-end.ts'), 'waitForResult'))
   const engine: AgentEngine = bind<AgentEngine>(
     {
       agents: context.agents,
@@ -76,16 +74,16 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       createThread: as(later(() => import('./mutations/write-record.ts'), 'createThread')),
       patchThread: as(later(() => import('./mutations/write-record.ts'), 'patchThread')),
       copyThread: as(later(() => import('./mutations/copy-thread.ts'), 'copyThread')),
-      deleteThread: as(later(() => import('./mutations/delete-thread.ts'), 'deleteThread')),
+      deleteThread: as(later(() => import('./mutations/remove-thread.ts'), 'deleteThread')),
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
-      getRun: as(later(() => import('./threads/runs.ts'), 'getRun')),
-      listRuns: as(later(() => import('./threads/runs.ts'), 'listOwnRuns')),
-      deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
+      getRun: as(later(() => import('./threads/threads.ts'), 'getRun')),
+      listRuns: as(later(() => import('./threads/threads.ts'), 'listOwnRuns')),
+      deleteRun: as(later(() => import('./mutations/remove-thread.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
       writeState: as(later(() => import('./mutations/write-state.ts'), 'writeState')),
-      checkpointBefore: as(later(() => import('./answers/checkpoint-before.ts'), 'checkpointBefore')),
+      checkpointBefore: as(later(() => import('./answers/find.ts'), 'checkpointBefore')),
       measure: () => measure(context),
       async close() {
         // Attached parts use the engine, so they close first.
@@ -184,4 +182,50 @@ async function close(context: RunContext): Promise<void> {
     context.report(new Error('The server closed while the store or a checkpointer was not responding.'), {})
   }
   context.watchers.close(new RunError('closing', 'The server is shutting down.'))
+}
+
+/** Periodic work. Loaded when it first runs. */
+interface Maintenance {
+  finishOrphanedWork(context: RunContext, recovering: Set<string>, deadlineMs: number): Promise<void>
+  deleteExpired(context: RunContext): Promise<void>
+}
+
+/**
+ * Starts the periodic work of an instance until the engine closes: it finishes the work of lost processes and
+ * deletes expired records. Workers allow no timers before the first request, so every request calls the
+ * returned function, which starts the work if that failed before.
+ */
+export function startMaintenance(context: RunContext, work: Maintenance): () => void {
+  const { store, leaseTtlMs, sweepMs } = context
+  let started = false
+  const start = (): void => {
+    if (started) return
+    // With a store of a single process no other process can be lost, so there is little to find.
+    const recoverMs = store.capabilities.shared ? leaseTtlMs / 3 : sweepMs
+    const recovering = new Set<string>()
+    every(context, recoverMs, () => work.finishOrphanedWork(context, recovering, recoverMs))
+    every(context, sweepMs, () => work.deleteExpired(context))
+    started = true
+  }
+  try {
+    start()
+  } catch {}
+  return start
+}
+
+/** Repeats `work`, one call at a time. Does not keep the process alive. */
+function every({ closing, report }: RunContext, ms: number, work: () => Promise<void>): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const next = (): void => {
+    if (closing.signal.aborted) return
+    timer = startTimer(jitter(ms), () => {
+      void work()
+        // Work that a close interrupts is left to other processes: the store may be closed before the work
+        // ends.
+        .catch((error) => closing.signal.aborted || report(error, {}))
+        .then(next)
+    })
+  }
+  next()
+  closing.signal.addEventListener('abort', () => clearTimeout(timer))
 }

@@ -19,7 +19,7 @@ import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
 import type { ThreadListQuery, ThreadPage } from './threads/lists.ts'
 import { type LookQuery, lookAtThread as look } from './threads/look.ts'
-import { questionsBeforeInput as beforeInput, openQuestions as openOf } from './threads/questions.ts'
+import { questionsBeforeInput as beforeInput, openQuestions as openOf } from './threads/state.ts'
 import {
   type FoundRun,
   findRun as find,

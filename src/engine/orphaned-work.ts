@@ -2,7 +2,7 @@ import { within } from '../core/time.ts'
 import type { RunContext } from './context.ts'
 import { markDeleting, removeExpired, removeMarked, timeFor } from './mutations/remove-thread.ts'
 import { readThread } from './records/records.ts'
-import { retryConflicts } from './records/update.ts'
+import { retryConflicts } from './records/thread.ts'
 
 /** Deletes expired threads and records. */
 export async function deleteExpired(context: RunContext): Promise<void> {

@@ -118,19 +118,23 @@ export function createMessageDraft(): MessageDraft {
     }
   }
 
-  function message(): Message {
-    const ordered = [...slots.values()].sort((a, b) => a.key - b.key)
-    const { role = 'assistant', id, name, toolCallId } = head
-    const { reason: finishReason, usage } = tail
-    return {
-      role,
-      content: ordered.map(blockOf),
-      ...defined({ id, name, toolCallId, finishReason, usage }),
-      ...mergedMetadata(head, tail),
-    }
-  }
+  return { push, message: () => messageOf(head, tail, slots.values()), slot: (index) => current.get(index) }
+}
 
-  return { push, message, slot: (index) => current.get(index) }
+function messageOf(
+  head: Omit<MessageStart, 'type'>,
+  tail: Omit<MessageFinish, 'type'>,
+  slots: Iterable<Slot>,
+): Message {
+  const ordered = [...slots].sort((a, b) => a.key - b.key)
+  const { role = 'assistant', id, name, toolCallId } = head
+  const { reason: finishReason, usage } = tail
+  return {
+    role,
+    content: ordered.map(blockOf),
+    ...defined({ id, name, toolCallId, finishReason, usage }),
+    ...mergedMetadata(head, tail),
+  }
 }
 
 const fits = ({ draft, done }: Slot, delta: Delta): boolean => accepts(done ?? draft.block, delta)

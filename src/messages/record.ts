@@ -1,9 +1,4 @@
-/** An object with fields of any type. */
-export type Fields = Readonly<Record<string, unknown>>
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export { type Fields, isRecord } from '../core/record.ts'
 
 /** The items of a list; empty for any other value. */
 export function itemsOf(value: unknown): readonly unknown[] {

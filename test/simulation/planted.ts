@@ -66,8 +66,8 @@ const EARLIER: readonly Fault[] = [
   fault(
     'readers trust notifications',
     'engine/log/watchers.ts',
-    'if (isShared) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)',
-    'if (isShared && recheck.length > 9) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)',
+    'if (store.capabilities.shared) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)',
+    'if (store.capabilities.shared && recheck.length > 9) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)',
   ),
   fault(
     'a rollback forgets which state it restored',
@@ -102,8 +102,8 @@ const FOUND: readonly Fault[] = [
     patches: [
       {
         file: 'src/engine/log/watchers.ts',
-        text: 'writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [[], 0]',
-        by: 'writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [kept, bytes]',
+        text: 'if (last && writerOf(last, last.count - 1) !== writerOf(batch, 0)) {',
+        by: 'if (last && batch.count < 0) {',
       },
       {
         file: 'src/engine/log/watchers.ts',

@@ -1,7 +1,7 @@
 import { createHandler } from '../../core/http/handler.ts'
 import { json } from '../../core/http/respond.ts'
 import { encodeSse, SSE_HEADERS, sseResponse } from '../../core/http/sse.ts'
-import { createTicker } from '../../core/http/ticker.ts'
+import { createTicker } from '../../core/http/stream.ts'
 import type { Call, HandlerContext, WebHandler } from '../../core/http/types.ts'
 import { createSources, type Source, type Sources } from './sources.ts'
 

@@ -1,4 +1,5 @@
 import { fromBase64 } from '../../core/bytes.ts'
+import { isRecord } from '../../core/record.ts'
 import type { ProviderType } from './records.ts'
 
 /** A token endpoint's response, in the form of RFC 6749. */
@@ -22,7 +23,7 @@ export async function readTokenAnswer(answer: Response, type: ProviderType | nul
   if (answer.status === 200 && typeof body.error === 'string' && !body.access_token)
     return { ...untouched, response: jsonResponse(400, { error: body.error }) }
   if (answer.status !== 200) return untouched
-  const user = type === 'slack' && isObject(body.authed_user) ? body.authed_user : {}
+  const user = type === 'slack' && isRecord(body.authed_user) ? body.authed_user : {}
   const isNested = typeof user.access_token === 'string'
   const token = isNested ? user : body
   const { access_token, refresh_token, expires_in, scope } = token
@@ -46,7 +47,7 @@ export const scopesOf = (scope: unknown): string[] =>
 
 function labelOf(body: Readonly<Record<string, unknown>>): string | null {
   const claims = claimsOf(body.id_token)
-  const team = isObject(body.team) ? body.team.name : undefined
+  const team = isRecord(body.team) ? body.team.name : undefined
   const label = [claims.email, claims.preferred_username, claims.name, team].find(
     (candidate) => typeof candidate === 'string' && candidate !== '',
   )
@@ -57,7 +58,7 @@ function claimsOf(idToken: unknown): Readonly<Record<string, unknown>> {
   const payload = typeof idToken === 'string' ? fromBase64(idToken.split('.')[1] ?? '') : undefined
   try {
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload))
-    return isObject(claims) ? claims : {}
+    return isRecord(claims) ? claims : {}
   } catch {
     return {} // A token without a name works too.
   }
@@ -65,11 +66,8 @@ function claimsOf(idToken: unknown): Readonly<Record<string, unknown>> {
 
 async function objectOf(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
   const body: unknown = await response.json().catch(() => undefined)
-  return isObject(body) ? body : undefined
+  return isRecord(body) ? body : undefined
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const jsonResponse = (status: number, body: unknown): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })

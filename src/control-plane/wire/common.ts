@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isRecord } from '../../core/record.ts'
 import type { Json } from '../../storage/index.ts'
 import { type Fault, plural, readScalar, type Scalar } from './lax.ts'
 
@@ -112,15 +113,12 @@ export const list = <S extends z.ZodMiniType>(
     return read.map(([, item]) => item)
   })
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const NO_DICT: Fault = { type: 'dict_type', msg: 'Input should be a valid dictionary' }
 
 /** An object with any names, `__proto__` too. */
 export const mapOf = <S extends z.ZodMiniType>(values: S) =>
   kind<{ [name: string]: z.output<S> }>({ type: 'object', additionalProperties: values }, (value, payload) =>
-    isObject(value)
+    isRecord(value)
       ? Object.fromEntries(readParts(payload, Object.entries(value), values))
       : refuse(payload, NO_DICT),
   )
@@ -128,7 +126,7 @@ export const mapOf = <S extends z.ZodMiniType>(values: S) =>
 export const JSON_VALUE = z.unknown() as z.ZodMiniType<Json | undefined>
 export const JSON_OBJECT = kind<{ [name: string]: Json | undefined }>(
   { type: 'object', additionalProperties: true },
-  (value, payload) => (isObject(value) ? value : refuse(payload, NO_DICT)),
+  (value, payload) => (isRecord(value) ? value : refuse(payload, NO_DICT)),
 )
 export const STRING = text({})
 export const BOOLEAN = scalar<boolean>({ type: 'boolean' })
@@ -156,7 +154,7 @@ export const titled = <Shape extends z.core.$ZodLooseShape>(title: string, shape
 /** The object, with a member that is required if another one is absent or null. */
 export const requiredWithout = <S extends z.ZodMiniType>(object: S, name: string, other: string) =>
   kind<z.output<S>>({ of: object }, (value, payload) => {
-    if (isObject(value) && value[name] === undefined && value[other] == null)
+    if (isRecord(value) && value[name] === undefined && value[other] == null)
       payload.issues.push({ code: 'custom', input: undefined, path: [name] })
     return readPart(payload, object, value)
   })

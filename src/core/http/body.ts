@@ -1,3 +1,4 @@
+import { concatBytes } from '../bytes.ts'
 import { HttpError } from './errors.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -112,25 +113,13 @@ async function readBytes(request: Request, maxBytes: number, signal: AbortSignal
       chunks.push(value)
     }
     if (signal.aborted) throw incomplete(signal.reason)
-    return concat(chunks, length)
+    return concatBytes(chunks)
   } catch (error) {
     stop()
     throw error instanceof HttpError ? error : incomplete(error)
   } finally {
     signal.removeEventListener('abort', stop)
   }
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks
-  if (chunks.length === 1 && only !== undefined) return only
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return bytes
 }
 
 function decode(bytes: Uint8Array): string {

@@ -128,18 +128,9 @@ export function withCors(
     return answer
   }
 
-  /**
-   * Removes the headers that show the origin from requests that an allowed page sent without a preflight,
-   * which are rejected otherwise. These may carry cookies, as every handshake does: `credentials` allows
-   * them.
-   */
   const trusted = (request: Request, context: HandlerContext | undefined): Request => {
     const origin = request.headers.get('origin')
-    if (!(any || (origin && isAllowed(origin))) || !isWithoutPreflight(request, calledUrl(request, context)))
-      return request
-    const headers = new Headers(request.headers)
-    for (const name of ['origin', 'sec-fetch-site', ...(credentials ? [] : ['cookie'])]) headers.delete(name)
-    return new Request(request, { headers })
+    return any || (origin && isAllowed(origin)) ? trust(request, context, !!credentials) : request
   }
 
   const through =
@@ -151,6 +142,17 @@ export function withCors(
       return (response && allow(request, response)) as Answer
     }
   return { ...handler, cors: true, handle: through(handler.handle), fetch: through(handler.fetch) }
+}
+
+/**
+ * Removes the headers that show the origin from requests that an allowed page sent without a preflight,
+ * which are rejected otherwise. These may carry cookies, as every handshake does: `credentials` allows them.
+ */
+function trust(request: Request, context: HandlerContext | undefined, credentials: boolean): Request {
+  if (!isWithoutPreflight(request, calledUrl(request, context))) return request
+  const headers = new Headers(request.headers)
+  for (const name of ['origin', 'sec-fetch-site', ...(credentials ? [] : ['cookie'])]) headers.delete(name)
+  return new Request(request, { headers })
 }
 
 /** The headers of a `Response` from elsewhere may be immutable, and it may be sent again. */

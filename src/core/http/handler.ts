@@ -98,7 +98,6 @@ export interface HandlerOptions {
  * `handle` never throw or reject.
  */
 export function createHandler(options: HandlerOptions): WebHandler {
-  const { onError } = options
   const { routerOf, routes, paths } = tableOf(options.routes)
   let closing: Promise<void> | undefined
   let byHost = false
@@ -120,10 +119,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       const router = routerOf(pathname)
       const match = ('match' in router ? router : await router).match(request.method, pathname)
       if (match.kind === 'none') return undefined
-      if (closing !== undefined) {
-        const headers = { 'retry-after': '1' }
-        throw new HttpError(503, 'closed', 'This server is shutting down.', { headers })
-      }
+      if (closing !== undefined) throw shuttingDown()
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
       route = match.pattern
       params = match.params
@@ -142,13 +138,9 @@ export function createHandler(options: HandlerOptions): WebHandler {
       const response = untilExpiry(await match.endpoint(call), principal)
       return request.method === 'HEAD' ? withoutBody(response) : response
     } catch (error) {
-      const response = encode(error, request, params, call)
-      refuse(
-        request.method,
-        route,
-        response.status,
-        error instanceof AgentwireError ? error.code : 'internal_error',
-      )
+      const response = encode(options, error, request, params, call)
+      const code = error instanceof AgentwireError ? error.code : 'internal_error'
+      refuse(request.method, route, response.status, code)
       return response
     }
   }
@@ -156,25 +148,8 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const refuse = (method: string, route: string | undefined, status: number, code: string): void =>
     options.onRefuse?.({ method, route, status, code })
 
-  const encode = (error: unknown, request: Request, params?: Call['params'], call?: Call): Response => {
-    const origin = originOf(request, params)
-    try {
-      const response = options.encodeError?.(error, call, origin) ?? errorResponse(error, onError, origin)
-      return options.textErrors && wantsText(request) ? asText(response) : response
-    } catch (cause) {
-      reportError(error, onError, origin)
-      return errorResponse(new Error('An error could not be encoded.', { cause }), onError, origin)
-    }
-  }
-
   const missing = (request: Request, basePath?: string): Response =>
-    encode(notFound(mountPaths(basePath), request), request)
-
-  const isOwn = ({ url }: Request, basePath?: string): boolean =>
-    options.errorsBelow !== undefined &&
-    (stripBase(new URL(url).pathname, basePath || options.basePath || '') ?? '').startsWith(
-      `${options.errorsBelow}/`,
-    )
+    encode(options, notFound(mountPaths(basePath), request), request)
 
   return {
     routes,
@@ -184,11 +159,40 @@ export function createHandler(options: HandlerOptions): WebHandler {
     requirePrincipal() {
       byHost = true
     },
-    notFound: (request, basePath) => (isOwn(request, basePath) ? missing(request, basePath) : undefined),
+    notFound: (request, basePath) =>
+      isOwn(options, request, basePath) ? missing(request, basePath) : undefined,
     fetch: async (request, context) =>
       (await handle(request, context)) ?? missing(request, context?.basePath),
     close: () => (closing ??= Promise.resolve().then(options.onClose)),
   }
+}
+
+function encode(
+  { encodeError, onError, textErrors }: HandlerOptions,
+  error: unknown,
+  request: Request,
+  params?: Call['params'],
+  call?: Call,
+): Response {
+  const origin = originOf(request, params)
+  try {
+    const response = encodeError?.(error, call, origin) ?? errorResponse(error, onError, origin)
+    return textErrors && wantsText(request) ? asText(response) : response
+  } catch (cause) {
+    reportError(error, onError, origin)
+    return errorResponse(new Error('An error could not be encoded.', { cause }), onError, origin)
+  }
+}
+
+/** Whether the handler answers an unknown path with an error of its own. */
+function isOwn({ errorsBelow, ...options }: HandlerOptions, { url }: Request, basePath?: string): boolean {
+  const path = stripBase(new URL(url).pathname, basePath || options.basePath || '')
+  return errorsBelow !== undefined && path?.startsWith(`${errorsBelow}/`) === true
+}
+
+function shuttingDown(): HttpError {
+  const headers = { 'retry-after': '1' }
+  return new HttpError(503, 'closed', 'This server is shutting down.', { headers })
 }
 
 /** The start of the message for a path that no route matches. */

@@ -60,14 +60,15 @@ export {
   sseResponse,
 } from './sse.ts'
 export {
+  createTicker,
   type IterableSource,
   type StreamFraming,
   type StreamOptions,
   type StreamSource,
   sourceOf,
   streamResponse,
+  type Ticker,
 } from './stream.ts'
-export { createTicker, type Ticker } from './ticker.ts'
 export type {
   Authenticated,
   Call,

@@ -7,11 +7,10 @@ import {
   loadAnswer,
   loadThread,
   putAnswer,
-  putThread,
   resting,
   restStatusOf,
 } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
 import type { OwnedThread } from '../threads/threads.ts'
 import { findAnswer } from './find.ts'
 

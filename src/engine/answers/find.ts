@@ -1,3 +1,4 @@
+import type { StateSnapshot } from '../../agents/agent.ts'
 import type { RunContext } from '../context.ts'
 import { answerOfRun } from '../records/answers.ts'
 import {
@@ -8,6 +9,7 @@ import {
   restStatusOf,
   type ThreadRecord,
 } from '../records/records.ts'
+import { readHistory } from '../threads/state.ts'
 import { findThread, type OwnedThread } from '../threads/threads.ts'
 
 /** An answer with its thread, read together. */
@@ -81,3 +83,30 @@ export async function answerOf(
   const record = await loadAnswer(store, threadId, run.task.taskId)
   return record && { thread, record, isKept: true }
 }
+
+/**
+ * The checkpoint whose state does not contain a message yet, from which a run can fork before it, on any
+ * branch of the thread. Null if the first state contains it: the run then begins with an empty state.
+ * Undefined if no state contains it, or the caller has no such thread.
+ */
+export async function checkpointBefore(
+  context: RunContext,
+  { messageId, ...asked }: OwnedThread & { readonly messageId: string },
+): Promise<string | null | undefined> {
+  const thread = await findThread(context, asked)
+  if (!thread) return undefined
+  /** The parents of the states that contain the message. */
+  const parents = new Set<string>()
+  let isFirst = false
+  for await (const state of readHistory(context, thread, {}, {})) {
+    const { parentCheckpoint, checkpoint } = state
+    if (hasMessage(state, messageId)) {
+      if (parentCheckpoint) parents.add(parentCheckpoint.checkpointId)
+      else isFirst = true
+    } else if (parents.has(checkpoint.checkpointId)) return checkpoint.checkpointId
+  }
+  return isFirst ? null : undefined
+}
+
+const hasMessage = ({ values: { messages } }: StateSnapshot, messageId: string): boolean =>
+  Array.isArray(messages) && messages.some((message) => Object(message).id === messageId)

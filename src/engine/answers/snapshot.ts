@@ -4,6 +4,7 @@ import { ConflictError } from '../../storage/errors.ts'
 import type { RunContext } from '../context.ts'
 import { logReader, readLogBatches } from '../log/decode.ts'
 import type { Matcher } from '../log/frame.ts'
+import { unanswered } from '../records/interrupts.ts'
 import {
   type AnswerRecord,
   loadRun,
@@ -11,11 +12,9 @@ import {
   type OpenInterrupt,
   type RunRecord,
   type ThreadRecord,
-  unanswered,
 } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
-import { openQuestions } from '../threads/questions.ts'
-import { readState } from '../threads/state.ts'
+import { retryConflicts } from '../records/thread.ts'
+import { openQuestions, readState } from '../threads/state.ts'
 import { type OwnedThread, ownThread, savedThread } from '../threads/threads.ts'
 import { activeOf, answerOf } from './find.ts'
 

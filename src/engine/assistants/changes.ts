@@ -3,7 +3,7 @@ import { uuid7 } from '../../core/ids.ts'
 import { ownerOf, type Principal } from '../../core/principal.ts'
 import { ConflictError } from '../../storage/index.ts'
 import { internalsOf, RunError, type ServedEngine } from '../index.ts'
-import { retryConflicts } from '../records/update.ts'
+import { retryConflicts } from '../records/thread.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
 import {
   ASSISTANTS,

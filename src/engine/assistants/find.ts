@@ -1,10 +1,10 @@
+import { type AgentDescription, oneStep } from '../../agents/description.ts'
 import { isUuid } from '../../core/ids.ts'
 import { passes } from '../../core/metadata-filter.ts'
 import { accessOf, type Principal } from '../../core/principal.ts'
 import { internalsOf, RunError, type ServedEngine } from '../index.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
-import { isUnnamed } from './unnamed.ts'
 
 /** The agent with a name, which may be an alias or leave the choice to the server. */
 export function graphNamed(engine: ServedEngine, name: string): string | undefined {
@@ -77,4 +77,30 @@ export async function readAssistant(
   }
   const graphId = named ?? (await graphOfId(engine, id))
   return graphId === undefined ? undefined : { record: await systemAssistant(engine, owner, graphId) }
+}
+
+/** The assistant id that `@langchain/react` and its siblings send if an app sets none: the server chooses. */
+const UNNAMED = '_'
+
+/** Whether an id leaves the choice to the server. An agent may still be registered under it. */
+export const isUnnamed = ({ agents }: Pick<ServedEngine, 'agents'>, id: string): boolean =>
+  id === UNNAMED && !agents.has(UNNAMED)
+
+/**
+ * The graph of an assistant, and how its agent describes it. Throws `no_such_assistant`, also if the server no
+ * longer has the graph.
+ */
+export async function describeAssistant(
+  engine: ServedEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<{ readonly graphId: string; readonly description: AgentDescription }> {
+  const { graphId, config } = await requireAssistant(engine, principal, idOrName)
+  const agent = engine.agents.get(graphId)
+  if (agent)
+    return { graphId, description: (await agent.describe?.(config)) ?? oneStep(agent.name ?? graphId) }
+  throw new RunError(
+    'no_such_assistant',
+    `This server no longer has the graph ${JSON.stringify(graphId)} of this assistant.`,
+  )
 }

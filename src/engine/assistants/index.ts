@@ -6,8 +6,15 @@ export {
   patchAssistant,
   setLatestVersion,
 } from './changes.ts'
-export { describeAssistant } from './describe.ts'
-export { findAssistant, graphNamed, isShown, requireAssistant, resourceNamed } from './find.ts'
+export {
+  describeAssistant,
+  findAssistant,
+  graphNamed,
+  isShown,
+  isUnnamed,
+  requireAssistant,
+  resourceNamed,
+} from './find.ts'
 export {
   type AssistantPage,
   type AssistantQuery,
@@ -15,7 +22,6 @@ export {
   listVersions,
   searchAssistants,
 } from './lists.ts'
-export { mergeSettings, type RunSettings } from './merge.ts'
 export type { AssistantOrder, AssistantRecord, Fields } from './record.ts'
+export { mergeSettings, type RunSettings } from './record.ts'
 export { idOfGraph, systemAssistantId } from './system.ts'
-export { isUnnamed } from './unnamed.ts'

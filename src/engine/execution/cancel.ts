@@ -7,13 +7,12 @@ import {
   isEnded,
   loadRun,
   loadThread,
-  putThread,
   requestCancel,
   strongerCancel,
   withoutQueued,
 } from '../records/records.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
 import { commitTransitions, dropped } from '../records/transition.ts'
-import { retryConflicts } from '../records/update.ts'
 import { dropWaiting } from './enqueue.ts'
 
 /**

@@ -9,7 +9,6 @@ import {
   guardThread,
   isEnded,
   loadRun,
-  putThread,
   type QueuedRun,
   type RunRecord,
   requestCancel,
@@ -17,6 +16,7 @@ import {
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
+import { putThread } from '../records/thread.ts'
 import { commitTransitions, dropped, type Transition, transition } from '../records/transition.ts'
 
 export interface Enqueue {

@@ -1,3 +1,4 @@
+import { within } from '../../core/time.ts'
 import { expireLease, renewLease } from '../../storage/coordination/leases.ts'
 import { retryUnavailable } from '../../storage/coordination/retry.ts'
 import { FencedError, UnavailableError } from '../../storage/errors.ts'
@@ -225,4 +226,21 @@ async function afterFlush(
     noteFailure(storage, error)
     return outcome.end === 'done' ? { end: 'failed', error } : outcome
   }
+}
+
+/** How long a caller waits for a run to start. A longer start, with retries, continues in the background. */
+const START_MS = 1_000
+
+/** Starts the first waiting run of a free thread, if there is one. */
+export async function startNext(context: RunContext, threadId: string): Promise<void> {
+  const started = launchNext(context, threadId).then((next) => {
+    if (next) void execute(context, next)
+  })
+  await within(START_MS, beforeClose(context, started))
+}
+
+/** Starts a run that is due, unless another process was first. Never rejects. */
+export async function startDue(context: RunContext, threadId: string): Promise<void> {
+  if (context.closing.signal.aborted) return
+  await startNext(context, threadId).catch((error) => context.report(error, { threadId }))
 }

@@ -12,21 +12,19 @@ import { saverInTime } from '../deadlines.ts'
 import { reportFailure, type ShownFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunEndReason } from '../observe.ts'
+import { openInterrupts, withoutResumed } from '../records/interrupts.ts'
 import { withoutUndone } from '../records/kept-writes.ts'
-import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
   guardThread,
   type OpenInterrupt,
-  openInterrupts,
-  putThread,
   type RunRecord,
   type RunRecords,
   type StopReason,
   type ThreadRecord,
 } from '../records/records.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
-import { retryConflicts } from '../records/update.ts'
 import type { Leftover, Outcome } from './outcome.ts'
 
 /** The end of a run: its last events, its last transition and the thread's next record. */

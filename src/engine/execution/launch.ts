@@ -25,14 +25,13 @@ import {
   guardThread,
   loadRun,
   loadWithState,
-  putThread,
   type RollbackPoint,
   type RunRecord,
-  startOfFirst,
   type ThreadRecord,
   type Versioned,
   withoutQueued,
 } from '../records/records.ts'
+import { putThread, startOfFirst } from '../records/thread.ts'
 import { commitTransitions, dropped, rootLifecycle, transition } from '../records/transition.ts'
 import { orphanedThread } from '../threads/savers.ts'
 

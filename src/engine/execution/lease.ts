@@ -3,8 +3,8 @@ import { renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
 import { guardRun, loadRun, putExcused, type StopReason } from '../records/records.ts'
+import { retryConflicts } from '../records/thread.ts'
 import { aboutRun } from '../records/transition.ts'
-import { retryConflicts } from '../records/update.ts'
 
 /**
  * When a run checks for a cancel that arrived before it was listening, in milliseconds. Most shorter runs do

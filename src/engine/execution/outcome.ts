@@ -1,4 +1,6 @@
+import { agentEvent } from '../../messages/thread-events/index.ts'
 import type { ShownFailure } from '../failures.ts'
+import { type RecordedEvent, SUPERSEDED } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import type { OpenInterrupt, StopReason } from '../records/records.ts'
 
@@ -21,4 +23,30 @@ export interface Leftover {
   /** It stopped at a point where it can continue without an answer. */
   readonly atBreakpoint: boolean
   readonly usage: RunUsage | null
+}
+
+/** A message without an end. */
+export interface OpenMessage {
+  readonly namespace: readonly string[]
+  readonly node?: string | undefined
+  /** The id of the model call, in events from graphs. */
+  readonly callId: string | undefined
+}
+
+/**
+ * The event that ends a message which its agent does not keep: one of a lost attempt, or of a model call
+ * whose output is unused.
+ */
+export function supersededEnd(
+  { namespace, node, callId }: OpenMessage,
+  message: string,
+  detail: NonNullable<RecordedEvent['detail']>,
+): RecordedEvent {
+  const data = {
+    event: 'error',
+    message,
+    code: SUPERSEDED,
+    ...(callId !== undefined && { run_id: callId }),
+  } as const
+  return { ...agentEvent('messages', namespace, data, node), detail }
 }

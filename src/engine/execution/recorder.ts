@@ -11,10 +11,9 @@ import { noteFailure, type StorageHealth, withoutErrorText } from '../failures.t
 import type { Appender } from '../log/appender.ts'
 import { interruptIdOf, type RecordedEvent, UNUSED } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
-import { guardThread, type OpenInterrupt, putThread } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
-import type { Leftover } from './outcome.ts'
-import { supersededEnd } from './superseded-end.ts'
+import { guardThread, type OpenInterrupt } from '../records/records.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
+import { type Leftover, supersededEnd } from './outcome.ts'
 
 /** Passes an attempt's events to the log, and records the interrupts and token counts in them. */
 export function createRecorder(

@@ -1,6 +1,5 @@
 import type { RunContext } from '../context.ts'
-import { execute } from './execute.ts'
-import { startNext } from './start-next.ts'
+import { execute, startNext } from './execute.ts'
 import { takeOverRun } from './take-over.ts'
 
 /** Recovers a thread that no process runs: takes over its orphaned run, or starts the waiting one. */

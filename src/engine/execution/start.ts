@@ -8,7 +8,6 @@ import { ConflictError } from '../../storage/errors.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
-import { boundedMetadata, requireFewKeys } from '../records/bounds.ts'
 import {
   concurrentDuplicate,
   putReceipt,
@@ -25,17 +24,15 @@ import {
   type StoredConfig,
   type ThreadRecord,
 } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { boundedMetadata, requireFewKeys, retryConflicts } from '../records/thread.ts'
 import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
 import { joinAnswer, linkToAnswer } from '../threads/answer-link.ts'
-import { openQuestions, questionsBeforeInput } from '../threads/questions.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
-import { requireCheckpoint } from '../threads/state.ts'
+import { openQuestions, questionsBeforeInput, requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
-import { execute, startWaiting } from './execute.ts'
+import { execute, startNext, startWaiting } from './execute.ts'
 import { claimThread } from './launch.ts'
-import { startNext } from './start-next.ts'
 
 /** A run to start, whose `start` is its input or its answers. */
 export type StartRequest = Owned<Omit<RunRequest, 'input'>> &
@@ -97,29 +94,18 @@ async function admit(
   seen?: LoadedStart,
 ): Promise<AcceptedRun> {
   const { store } = context
-  const { threadId, checkpointId, command, start: asked } = request
-  if (asked.kind === 'input') requireFewKeys('input', asked.value)
-  else requireFewKeys('update', asked.update)
-  requireFewKeys('context', request.context)
+  const { threadId, command } = request
+  requireBounds(request)
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
-  const thread: ThreadRecord = usable ?? {
-    ...newThread(threadId, request.owner, state.now),
-    metadata: boundedMetadata(request.metadata ?? {}),
-    ...(request.temporary && { temporary: true }),
-    ...(request.ttl && { ttl: request.ttl }),
-  }
+  const thread = usable ?? newThreadFor(request, state.now)
   const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
   const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
-  if (typeof checkpointId === 'string') {
-    const at = { threadId, checkpointId, checkpointNs: request.config?.checkpointNs }
-    const checkpointer = checkpointerOf(context, agent)
-    await saverInTime(context, requireCheckpoint({ ...at, checkpointer }))
-  }
+  await requireItsCheckpoint(context, agent, request)
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
     await context.recover(threadId)
@@ -139,16 +125,7 @@ async function admit(
     guards: known.guards,
     ops: [...putReceipt(command, receipt), ...(request.extraOps ?? [])],
   }
-  const changed: ThreadRecord = {
-    ...thread,
-    assistantId,
-    title: thread.title ?? request.title ?? null,
-    updatedAt: state.now,
-    ...(request.threadMetadata && {
-      metadata: boundedMetadata({ ...thread.metadata, ...request.threadMetadata }),
-    }),
-    ...(request.threadConfig && { config: request.threadConfig }),
-  }
+  const changed = changedBy(request, { ...thread, assistantId, updatedAt: state.now })
   const startsAt = request.startAfterMs ? state.now + request.startAfterMs : undefined
   // The server may have started to close during the calls above.
   assertOpen(context)
@@ -169,6 +146,43 @@ async function admit(
   void execute(context, launched)
   return { receipt, records }
 }
+
+function requireBounds({ start, context }: StartRequest): void {
+  if (start.kind === 'input') requireFewKeys('input', start.value)
+  else requireFewKeys('update', start.update)
+  requireFewKeys('context', context)
+}
+
+async function requireItsCheckpoint(
+  context: RunContext,
+  agent: Agent,
+  { threadId, checkpointId, config }: StartRequest,
+): Promise<void> {
+  if (typeof checkpointId !== 'string') return
+  const at = { threadId, checkpointId, checkpointNs: config?.checkpointNs }
+  await saverInTime(context, requireCheckpoint({ ...at, checkpointer: checkpointerOf(context, agent) }))
+}
+
+const newThreadFor = (
+  { threadId, owner, metadata = {}, temporary, ttl }: StartRequest,
+  now: number,
+): ThreadRecord => ({
+  ...newThread(threadId, owner, now),
+  metadata: boundedMetadata(metadata),
+  ...(temporary && { temporary: true }),
+  ...(ttl && { ttl }),
+})
+
+/** The thread with what the request says about it. */
+const changedBy = (
+  { title, threadMetadata, threadConfig }: StartRequest,
+  thread: ThreadRecord,
+): ThreadRecord => ({
+  ...thread,
+  title: thread.title ?? title ?? null,
+  ...(threadMetadata && { metadata: boundedMetadata({ ...thread.metadata, ...threadMetadata }) }),
+  ...(threadConfig && { config: threadConfig }),
+})
 
 const newRun = (
   request: StartRequest & Pick<RunRecord, 'runId' | 'assistantId' | 'config' | 'task'>,

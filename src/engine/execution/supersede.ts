@@ -1,7 +1,7 @@
 import { isRecord } from '../../messages/record.ts'
 import { type AgentEvent, createOpenMessages } from '../../messages/thread-events/index.ts'
 import { type RecordedEvent, SUPERSEDED } from '../log/frame.ts'
-import { supersededEnd } from './superseded-end.ts'
+import { supersededEnd } from './outcome.ts'
 
 /** A message that an earlier attempt of a run started. */
 interface LostMessage {

@@ -13,19 +13,18 @@ import {
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { writtenRecords } from '../records/held.ts'
-import { withoutResumed } from '../records/open-interrupts.ts'
+import { openInterrupts, withoutResumed } from '../records/interrupts.ts'
 import {
   excuse,
   guardRun,
   guardThread,
   loadRun,
   loadWithState,
-  openInterrupts,
-  putThread,
   type RunRecord,
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
+import { putThread } from '../records/thread.ts'
 import { commitTransitions, transition } from '../records/transition.ts'
 import { addressOf, readState } from '../threads/state.ts'
 import { hasWritten, resolveEnding } from './finish.ts'

@@ -83,38 +83,72 @@ const OF_THE_STATE: ReadonlySet<string> = new Set(['values', 'updates', 'tasks']
 /** The number of namespaces whose newest checkpoint is remembered. */
 const MAX_NAMESPACES = 100
 
+/** The state of an appender. */
+interface Appending {
+  readonly options: AppenderOptions
+  readonly shortened: (event: RecordedEvent) => PendingEvent | undefined
+  head: number
+  heldAt: number
+  queue: PendingEvent[]
+  queuedLength: number
+  /** Settles when a full queue is taken. */
+  room: Promise<void> | undefined
+  makeRoom: () => void
+  /** The number of events in the current write. */
+  writing: number
+  readonly flushes: (() => void)[]
+  draining: Promise<void> | undefined
+  failure: { readonly error: unknown } | undefined
+  isFailureReported: boolean
+  /** The commit to join with the next write. */
+  joined: JoinedCommit | undefined
+  gathering: AbortController | undefined
+  isStateOmitted: boolean
+}
+
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, watchers, threadId, runId, token, retryForMs, eventLength, renew } = options
-  const { coalesceMs, shared } = store.capabilities
-  /** Whether no reader waits for the events. Readers in other processes that share the store are unknown. */
-  const isUnread = (): boolean => !shared && !watchers.isRead(threadId)
-  const toPending = eventWriter(runId)
+  const toPending = eventWriter(options.runId)
+  const own: Appending = {
+    options,
+    shortened: createShortener(toPending, options.eventLength, () => (own.isStateOmitted = true)),
+    head: options.head,
+    heldAt: options.claimedAt,
+    queue: [],
+    queuedLength: 0,
+    room: undefined,
+    makeRoom: () => {},
+    writing: 0,
+    flushes: [],
+    draining: undefined,
+    failure: undefined,
+    isFailureReported: false,
+    joined: undefined,
+    gathering: undefined,
+    isStateOmitted: false,
+  }
+  return {
+    push: (event) => push(own, event),
+    flush: () => flush(own),
+    commit: async (events, guards, ops) => commit(own, events.map(toPending), guards, ops),
+    hasFailed: () => own.failure !== undefined,
+    omittedThrough: () => (own.isStateOmitted ? own.head + own.writing + own.queue.length : undefined),
+    heldAt: () => own.heldAt,
+  }
+}
+
+/**
+ * The event, if it is not too long. The saved state has what a longer `values`, `updates` or `tasks` event
+ * would say, so that such a state must not end its thread: the first is replaced by its checkpoint, with
+ * `values_omitted`, and the others are left out.
+ */
+function createShortener(
+  toPending: (event: RecordedEvent) => PendingEvent,
+  eventLength: number,
+  onStateOmitted: () => void,
+): (event: RecordedEvent) => PendingEvent | undefined {
   /** The newest checkpoint event of each namespace. */
   const checkpoints = new Map<string, AgentEvent<'checkpoints'>>()
-  let isStateOmitted = false
-  let head = options.head
-  let heldAt = options.claimedAt
-  let queue: PendingEvent[] = []
-  let queuedLength = 0
-  /** Settles when a full queue is taken. */
-  let room: Promise<void> | undefined
-  let makeRoom = () => {}
-  /** The number of events in the current write. */
-  let writing = 0
-  const flushes: (() => void)[] = []
-  let draining: Promise<void> | undefined
-  let failure: { readonly error: unknown } | undefined
-  let isFailureReported = false
-  /** The commit to join with the next write. */
-  let joined: JoinedCommit | undefined
-  let gathering: AbortController | undefined
-
-  /**
-   * The event, if it is not too long. The saved state has what a longer `values`, `updates` or `tasks` event
-   * would say, so that such a state must not end its thread: the first is replaced by its checkpoint, with
-   * `values_omitted`, and the others are left out.
-   */
-  function shortened(event: RecordedEvent): PendingEvent | undefined {
+  return (event) => {
     const item = toPending(event)
     const scope = event.namespace.join('|')
     if (event.method === 'checkpoints') {
@@ -123,155 +157,171 @@ export function createAppender(options: AppenderOptions): Appender {
     }
     if (item.params.length <= eventLength) return item
     if (!OF_THE_STATE.has(event.method)) throw tooLong(item, eventLength)
-    if (event.method === 'values' && event.namespace.length === 0) isStateOmitted = true
+    if (event.method === 'values' && event.namespace.length === 0) onStateOmitted()
     const saved = event.method === 'values' ? checkpoints.get(scope) : undefined
     return saved && toPending({ ...saved, data: { ...saved.data, values_omitted: true }, detail: OMITTED })
   }
+}
 
-  async function write(
-    events: readonly PendingEvent[],
-    guards: readonly Guard[] = [],
-    ops: readonly Op[] = [],
-  ) {
-    const frames = events.map((event, i) => encodeFrame(event, token, head + 1 + i))
-    const after = head + frames.length
-    const began = performance.now()
-    const before = head
-    const change: Change = {
-      guards: [{ guard: 'fence', token }, { guard: 'head', seq: before }, ...guards],
-      ops: [{ op: 'append', token, events: frames }, ...ops],
+function push(own: Appending, event: RecordedEvent): Promise<void> | undefined {
+  if (own.failure) throw own.failure.error
+  const item = own.shortened(event)
+  if (!item) return undefined
+  own.queue.push(item)
+  own.queuedLength += item.params.length
+  if (isUrgent(item) && !isUnread(own)) own.gathering?.abort()
+  startDraining(own)
+  if (!isFull(own)) return undefined
+  own.gathering?.abort()
+  own.room ??= new Promise((resolve) => (own.makeRoom = resolve))
+  return own.room
+}
+
+async function flush(own: Appending): Promise<void> {
+  const last = own.head + own.writing + own.queue.length
+  while (own.draining && own.head < last) {
+    own.gathering?.abort()
+    await new Promise<void>((wake) => own.flushes.push(wake))
+  }
+  own.isFailureReported = own.failure !== undefined
+  if (own.failure) throw own.failure.error
+}
+
+async function commit(
+  own: Appending,
+  events: readonly PendingEvent[],
+  guards: readonly Guard[],
+  ops: readonly Op[],
+): Promise<Committed | undefined> {
+  if (!own.failure) {
+    return new Promise((resolve, reject) => {
+      own.joined = { events, guards, ops, resolve, reject }
+      own.gathering?.abort()
+      startDraining(own)
+    })
+  }
+  if (!own.isFailureReported) throw own.failure.error
+  // The failed write may still have reached the store.
+  own.head = (await own.options.store.inspect(own.options.threadId)).head
+  return write(own, events, guards, ops)
+}
+
+async function write(
+  own: Appending,
+  events: readonly PendingEvent[],
+  guards: readonly Guard[] = [],
+  ops: readonly Op[] = [],
+) {
+  const { store, watchers, threadId, token, retryForMs, renew } = own.options
+  const frames = events.map((event, i) => encodeFrame(event, token, own.head + 1 + i))
+  const after = own.head + frames.length
+  const began = performance.now()
+  const before = own.head
+  const change: Change = {
+    guards: [{ guard: 'fence', token }, { guard: 'head', seq: before }, ...guards],
+    ops: [{ op: 'append', token, events: frames }, ...ops],
+  }
+  const committed = await watchers.append(threadId, { before, token, events: frames }, () =>
+    persist({ store, threadId, token, before, after, retryForMs, renew, change }),
+  )
+  own.head = after
+  own.heldAt = began
+  return committed
+}
+
+async function drain(own: Appending): Promise<void> {
+  try {
+    if (isUnread(own)) await gather(own)
+    while (own.queue.length > 0 || own.joined) {
+      const commit = own.joined
+      own.joined = undefined
+      const events = takeQueue(own)
+      own.writing = events.length
+      if (commit) await writeWith(own, commit, events)
+      else await write(own, events)
+      own.writing = 0
+      wakeFlushes(own)
+      if (!commit) await gather(own)
     }
-    const committed = await watchers.append(threadId, { before, token, events: frames }, () =>
-      persist({ store, threadId, token, before, after, retryForMs, renew, change }),
-    )
-    head = after
-    heldAt = began
-    return committed
-  }
-
-  async function drain(): Promise<void> {
-    try {
-      if (isUnread()) await gather()
-      while (queue.length > 0 || joined) {
-        const commit = joined
-        joined = undefined
-        const events = takeQueue()
-        writing = events.length
-        if (commit) await writeWith(commit, events)
-        else await write(events)
-        writing = 0
-        wakeFlushes()
-        if (!commit) await gather()
-      }
-    } catch (error) {
-      failure = { error }
-      joined?.reject(error)
-      joined = undefined
-      throw error
-    } finally {
-      draining = undefined
-      writing = 0
-      makeRoom()
-      wakeFlushes()
-    }
-  }
-
-  /** Writes queued events together with a commit. If the records have changed, requeues them. */
-  async function writeWith(commit: JoinedCommit, queued: readonly PendingEvent[]): Promise<void> {
-    try {
-      commit.resolve(await write([...queued, ...commit.events], commit.guards, commit.ops))
-    } catch (error) {
-      commit.reject(error)
-      if (!(error instanceof ConflictError)) {
-        if (queued.length > 0) throw error
-        return
-      }
-      queue = [...queued, ...queue]
-      for (const { params } of queued) queuedLength += params.length
-    }
-  }
-
-  function startDraining(): void {
-    if (draining) return
-    draining = drain()
-    // The next push or flush throws the error.
-    draining.catch(() => {})
-  }
-
-  function wakeFlushes(): void {
-    for (const wake of flushes.splice(0)) wake()
-  }
-
-  function takeQueue(): readonly PendingEvent[] {
-    const events = queue
-    queue = []
-    queuedLength = 0
-    makeRoom()
-    room = undefined
-    return events
-  }
-
-  const isFull = (): boolean => queue.length >= MAX_QUEUED || queuedLength >= MAX_QUEUED_LENGTH
-
-  /**
-   * Collects further events. A store may respond within one turn of the event loop, so timers and requests
-   * get a turn first.
-   */
-  async function gather(): Promise<void> {
-    await nextTurn()
-    if (joined || flushes.length > 0 || isFull()) return
-    const ms = isUnread() ? UNREAD_MS : queue.some(isUrgent) ? 0 : coalesceMs
-    if (ms === 0) return
-    const pausing = new AbortController()
-    gathering = pausing
-    const off = watchers.onReader(threadId, () => pausing.abort())
-    await pause(ms, pausing.signal)
-    off()
-    gathering = undefined
-  }
-
-  return {
-    push(event) {
-      if (failure) throw failure.error
-      const item = shortened(event)
-      if (!item) return undefined
-      queue.push(item)
-      queuedLength += item.params.length
-      if (isUrgent(item) && !isUnread()) gathering?.abort()
-      startDraining()
-      if (!isFull()) return undefined
-      gathering?.abort()
-      room ??= new Promise((resolve) => (makeRoom = resolve))
-      return room
-    },
-    async flush() {
-      const last = head + writing + queue.length
-      while (draining && head < last) {
-        gathering?.abort()
-        await new Promise<void>((wake) => flushes.push(wake))
-      }
-      isFailureReported = failure !== undefined
-      if (failure) throw failure.error
-    },
-    async commit(events, guards, ops) {
-      const pending = events.map(toPending)
-      if (!failure) {
-        return new Promise((resolve, reject) => {
-          joined = { events: pending, guards, ops, resolve, reject }
-          gathering?.abort()
-          startDraining()
-        })
-      }
-      if (!isFailureReported) throw failure.error
-      // The failed write may still have reached the store.
-      head = (await store.inspect(threadId)).head
-      return write(pending, guards, ops)
-    },
-    hasFailed: () => failure !== undefined,
-    omittedThrough: () => (isStateOmitted ? head + writing + queue.length : undefined),
-    heldAt: () => heldAt,
+  } catch (error) {
+    own.failure = { error }
+    own.joined?.reject(error)
+    own.joined = undefined
+    throw error
+  } finally {
+    own.draining = undefined
+    own.writing = 0
+    own.makeRoom()
+    wakeFlushes(own)
   }
 }
+
+/** Writes queued events together with a commit. If the records have changed, requeues them. */
+async function writeWith(
+  own: Appending,
+  commit: JoinedCommit,
+  queued: readonly PendingEvent[],
+): Promise<void> {
+  try {
+    commit.resolve(await write(own, [...queued, ...commit.events], commit.guards, commit.ops))
+  } catch (error) {
+    commit.reject(error)
+    if (!(error instanceof ConflictError)) {
+      if (queued.length > 0) throw error
+      return
+    }
+    own.queue = [...queued, ...own.queue]
+    for (const { params } of queued) own.queuedLength += params.length
+  }
+}
+
+function startDraining(own: Appending): void {
+  if (own.draining) return
+  own.draining = drain(own)
+  // The next push or flush throws the error.
+  own.draining.catch(() => {})
+}
+
+function wakeFlushes(own: Appending): void {
+  for (const wake of own.flushes.splice(0)) wake()
+}
+
+function takeQueue(own: Appending): readonly PendingEvent[] {
+  const events = own.queue
+  own.queue = []
+  own.queuedLength = 0
+  own.makeRoom()
+  own.room = undefined
+  return events
+}
+
+/**
+ * Collects further events. A store may respond within one turn of the event loop, so timers and requests
+ * get a turn first.
+ */
+async function gather(own: Appending): Promise<void> {
+  await nextTurn()
+  if (own.joined || own.flushes.length > 0 || isFull(own)) return
+  const ms = isUnread(own)
+    ? UNREAD_MS
+    : own.queue.some(isUrgent)
+      ? 0
+      : own.options.store.capabilities.coalesceMs
+  if (ms === 0) return
+  const pausing = new AbortController()
+  own.gathering = pausing
+  const off = own.options.watchers.onReader(own.options.threadId, () => pausing.abort())
+  await pause(ms, pausing.signal)
+  off()
+  own.gathering = undefined
+}
+
+const isFull = ({ queue, queuedLength }: Appending): boolean =>
+  queue.length >= MAX_QUEUED || queuedLength >= MAX_QUEUED_LENGTH
+
+/** Whether no reader waits for the events. Readers in other processes that share the store are unknown. */
+const isUnread = ({ options: { store, watchers, threadId } }: Appending): boolean =>
+  !store.capabilities.shared && !watchers.isRead(threadId)
 
 const tooLong = ({ method, params }: PendingEvent, eventLength: number): RunError =>
   new RunError(

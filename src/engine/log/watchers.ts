@@ -115,21 +115,9 @@ export function createLogWatchers(store: Store): LogWatchers {
   function join(threadId: string): WatchedLog {
     const known = logs.get(threadId)
     if (known) return known
-    const isShared = store.capabilities.shared
-    const log: WatchedLog = {
-      slot: joinCount++ % RECHECK_SLOTS,
-      origins: { token: 0, byTopic: new Map() },
-      appendingSince: undefined,
-      wakeUps: 0,
-      changes: 0,
-      head: 0,
-      reader: createReader(store, threadId, isShared ? SHARED : LOCAL, () => log.wakeUps),
-      waiters: new Set(),
-      subscribers: new Set(),
-      unwatch: store.watch(threadId, (change) => wakeUp(log, change)),
-    }
+    const log = createLog(store, threadId, joinCount++ % RECHECK_SLOTS)
     logs.set(threadId, log)
-    if (isShared) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)
+    if (store.capabilities.shared) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)
     return log
   }
 
@@ -154,34 +142,9 @@ export function createLogWatchers(store: Store): LogWatchers {
   return {
     open(threadId, onEnd, isReader = true) {
       const log = join(threadId)
-      const subscriber: Subscriber = { isReader, onEnd, after: undefined }
-      log.subscribers.add(subscriber)
+      const watcher = watch(log, { isReader, onEnd, after: undefined }, () => leave(threadId, log))
       if (isReader) unread.get(threadId)?.()
-      let wake = () => {}
-      let closed = false
-      return {
-        wakeUps: () => log.wakeUps,
-        wait: (seen) =>
-          new Promise((resolve) => {
-            if (closed || log.wakeUps !== seen) return resolve()
-            wake = resolve
-            log.waiters.add(resolve)
-          }),
-        read: log.reader.read,
-        isFresh: (seen) => log.reader.fresh() >= seen,
-        changes: () => log.changes,
-        moved(after, head) {
-          subscriber.after = after
-          if (head > log.head) log.head = head
-        },
-        close() {
-          closed = true
-          log.waiters.delete(wake)
-          wake()
-          log.subscribers.delete(subscriber)
-          leave(threadId, log)
-        },
-      }
+      return watcher
     },
     isRead(threadId) {
       for (const { isReader } of logs.get(threadId)?.subscribers ?? []) if (isReader) return true
@@ -194,21 +157,9 @@ export function createLogWatchers(store: Store): LogWatchers {
         if (unread.get(threadId) === listener) unread.delete(threadId)
       }
     },
-    async append(threadId, { before, token, events }, commit) {
+    async append(threadId, appended, commit) {
       const log = logs.get(threadId)
-      if (!log) return commit()
-      const seen = log.wakeUps
-      log.appendingSince = performance.now()
-      try {
-        const committed = await commit()
-        // A later notification of the store makes readers check once more.
-        if (log.wakeUps === seen) log.wakeUps += 1
-        log.reader.appended(batchOf(events, before, originsOf(log, token)), log.wakeUps === seen + 1)
-        return committed
-      } finally {
-        log.appendingSince = undefined
-        if (log.wakeUps !== seen) wakeWaiters(log)
-      }
+      return log ? append(log, appended, commit) : commit()
     },
     drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
@@ -218,15 +169,81 @@ export function createLogWatchers(store: Store): LogWatchers {
         end(threadId, { reason, at: 'head' })
       }
     },
-    measure() {
-      let count = 0
-      let lag = 0
-      for (const { subscribers, head } of logs.values()) {
-        count += subscribers.size
-        for (const { after = head } of subscribers) lag = Math.max(lag, head - after)
-      }
-      return { subscribers: count, lag }
+    measure: () => measure(logs.values()),
+  }
+}
+
+function createLog(store: Store, threadId: string, slot: number): WatchedLog {
+  const log: WatchedLog = {
+    slot,
+    origins: { token: 0, byTopic: new Map() },
+    appendingSince: undefined,
+    wakeUps: 0,
+    changes: 0,
+    head: 0,
+    reader: createReader(store, threadId, store.capabilities.shared ? SHARED : LOCAL, () => log.wakeUps),
+    waiters: new Set(),
+    subscribers: new Set(),
+    unwatch: store.watch(threadId, (change) => wakeUp(log, change)),
+  }
+  return log
+}
+
+function measure(logs: Iterable<WatchedLog>): ReturnType<LogWatchers['measure']> {
+  let count = 0
+  let lag = 0
+  for (const { subscribers, head } of logs) {
+    count += subscribers.size
+    for (const { after = head } of subscribers) lag = Math.max(lag, head - after)
+  }
+  return { subscribers: count, lag }
+}
+
+function watch(log: WatchedLog, subscriber: Subscriber, leave: () => void): LogWatcher {
+  log.subscribers.add(subscriber)
+  let wake = () => {}
+  let closed = false
+  return {
+    wakeUps: () => log.wakeUps,
+    wait: (seen) =>
+      new Promise((resolve) => {
+        if (closed || log.wakeUps !== seen) return resolve()
+        wake = resolve
+        log.waiters.add(resolve)
+      }),
+    read: log.reader.read,
+    isFresh: (seen) => log.reader.fresh() >= seen,
+    changes: () => log.changes,
+    moved(after, head) {
+      subscriber.after = after
+      if (head > log.head) log.head = head
     },
+    close() {
+      closed = true
+      log.waiters.delete(wake)
+      wake()
+      log.subscribers.delete(subscriber)
+      leave()
+    },
+  }
+}
+
+async function append<T>(
+  log: WatchedLog,
+  { before, token, events }: Appended,
+  commit: () => Promise<T>,
+): Promise<T> {
+  const seen = log.wakeUps
+  log.appendingSince = performance.now()
+  try {
+    const committed = await commit()
+    // A later notification of the store makes readers check once more.
+    if (log.wakeUps === seen) log.wakeUps += 1
+    log.reader.appended(batchOf(events, before, originsOf(log, token)), log.wakeUps === seen + 1)
+    return committed
+  } finally {
+    log.appendingSince = undefined
+    if (log.wakeUps !== seen) wakeWaiters(log)
   }
 }
 
@@ -292,6 +309,22 @@ const SHARED: ReaderBounds = { kept: 256 * 1024, least: 1, most: Number.POSITIVE
 /** A store of this process has everything in memory. */
 const LOCAL: ReaderBounds = { kept: 16 * 1024, least: 0, most: 1, read: 64 * 1024 }
 
+/** What subscribers of one log share of it. */
+interface ReadPart {
+  readonly store: Store
+  readonly threadId: string
+  readonly bounds: ReaderBounds
+  readonly wakeUps: () => number
+  batches: LogBatch[]
+  /** The size of the batches. */
+  bytes: number
+  /** The last sequence number that was read. */
+  end: number
+  newest: LogBatch | undefined
+  fresh: number
+  reading: Promise<void> | undefined
+}
+
 /**
  * Subscribers at the end of the read part share the next read, so that a wake-up costs one read for any
  * number of them, and none if this process wrote the events. A subscriber that is behind gets the latest
@@ -303,78 +336,96 @@ function createReader(
   bounds: ReaderBounds,
   wakeUps: () => number,
 ): LogReader {
-  let kept: LogBatch[] = []
-  let bytes = 0
-  /** The last sequence number that was read. */
-  let end = -1
-  let newest: LogBatch | undefined
-  let fresh = -1
-  let reading: Promise<void> | undefined
-
-  /** Called for the first subscriber and for one nearer to the head: shared reads continue from there. */
-  function startAt(after: number): void {
-    kept = []
-    bytes = 0
-    end = after
-    fresh = -1
+  const known: ReadPart = {
+    store,
+    threadId,
+    bounds,
+    wakeUps,
+    batches: [],
+    bytes: 0,
+    end: -1,
+    newest: undefined,
+    fresh: -1,
+    reading: undefined,
   }
-
-  async function readOn(): Promise<void> {
-    const from = end
-    const seen = wakeUps()
-    try {
-      const batch = await store.read(threadId, { after: from, maxBytes: bounds.read })
-      if (from !== end) return
-      newest = batch
-      // The store lost events that were read, and will assign these sequence numbers again.
-      if (batch.head < end) kept = []
-      if (batch.count > 0) keep(batch)
-      if (batch.count === 0 || end >= batch.head) fresh = seen
-    } finally {
-      reading = undefined
-    }
-  }
-
-  function keep(batch: LogBatch): void {
-    // The log was trimmed beyond the position that was read.
-    if (batch.first > end + 1) startAt(batch.first - 1)
-    // The store may have lost events that were read, and assigned their sequence numbers to those of a later
-    // writer.
-    const last = kept.at(-1)
-    if (last && writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [[], 0]
-    kept.push(batch)
-    bytes += batch.bytes.length
-    end = batch.first + batch.count - 1
-    while (kept.length > bounds.most || (kept.length > bounds.least && bytes > bounds.kept))
-      bytes -= kept.shift()!.bytes.length
-  }
-
   return {
-    fresh: () => fresh,
-    appended(batch, isNewest) {
-      const last = kept.at(-1)
-      // Its numbers were those of an earlier writer: the store has lost what was read.
-      const isReplaced = last && batch.first <= end && writerOf(last, last.count - 1) < writerOf(batch, 0)
-      // No subscriber has read this far yet, or one has read it from the store.
-      if (end >= 0 && batch.first !== end + 1 && !isReplaced) return
-      if (end < 0 || isReplaced) startAt(batch.first - 1)
-      const { firstRetained = batch.firstRetained } = newest ?? {}
-      newest = { ...batch, firstRetained }
-      keep(newest)
-      if (isNewest) fresh = wakeUps()
-    },
-    async read({ after, limit = Number.POSITIVE_INFINITY }) {
-      for (;;) {
-        const batch = kept.findLast(({ first }) => first <= after + 1)
-        if (batch && newest && after < batch.first + batch.count - 1) return part(batch, after, limit, newest)
-        if (after < end)
-          return store.read(threadId, { after, maxBytes: bounds.read, ...(limit < Infinity && { limit }) })
-        if (after > end) startAt(after)
-        if (newest && fresh === wakeUps()) return part(newest, after, 0, newest)
-        await (reading ??= readOn())
-      }
-    },
+    fresh: () => known.fresh,
+    appended: (batch, isNewest) => addAppended(known, batch, isNewest),
+    read: (query) => readFrom(known, query),
   }
+}
+
+async function readFrom(
+  known: ReadPart,
+  { after, limit = Number.POSITIVE_INFINITY }: ReadQuery,
+): Promise<LogBatch> {
+  const { store, threadId, bounds, wakeUps } = known
+  for (;;) {
+    const { newest, end } = known
+    const batch = known.batches.findLast(({ first }) => first <= after + 1)
+    if (batch && newest && after < batch.first + batch.count - 1) return part(batch, after, limit, newest)
+    if (after < end)
+      return store.read(threadId, { after, maxBytes: bounds.read, ...(limit < Infinity && { limit }) })
+    if (after > end) startAt(known, after)
+    if (newest && known.fresh === wakeUps()) return part(newest, after, 0, newest)
+    await (known.reading ??= readOn(known))
+  }
+}
+
+async function readOn(known: ReadPart): Promise<void> {
+  const { store, threadId, bounds, end: from } = known
+  const seen = known.wakeUps()
+  try {
+    const batch = await store.read(threadId, { after: from, maxBytes: bounds.read })
+    if (from !== known.end) return
+    known.newest = batch
+    // The store lost events that were read, and will assign these sequence numbers again.
+    if (batch.head < known.end) known.batches = []
+    if (batch.count > 0) keep(known, batch)
+    if (batch.count === 0 || known.end >= batch.head) known.fresh = seen
+  } finally {
+    known.reading = undefined
+  }
+}
+
+function addAppended(known: ReadPart, batch: LogBatch, isNewest: boolean): void {
+  const { batches, end, newest } = known
+  const last = batches.at(-1)
+  // Its numbers were those of an earlier writer: the store has lost what was read.
+  const isReplaced = last && batch.first <= end && writerOf(last, last.count - 1) < writerOf(batch, 0)
+  // No subscriber has read this far yet, or one has read it from the store.
+  if (end >= 0 && batch.first !== end + 1 && !isReplaced) return
+  if (end < 0 || isReplaced) startAt(known, batch.first - 1)
+  const { firstRetained = batch.firstRetained } = newest ?? {}
+  known.newest = { ...batch, firstRetained }
+  keep(known, known.newest)
+  if (isNewest) known.fresh = known.wakeUps()
+}
+
+/** Called for the first subscriber and for one nearer to the head: shared reads continue from there. */
+function startAt(known: ReadPart, after: number): void {
+  known.batches = []
+  known.bytes = 0
+  known.end = after
+  known.fresh = -1
+}
+
+function keep(known: ReadPart, batch: LogBatch): void {
+  // The log was trimmed beyond the position that was read.
+  if (batch.first > known.end + 1) startAt(known, batch.first - 1)
+  // The store may have lost events that were read, and assigned their sequence numbers to those of a later
+  // writer.
+  const last = known.batches.at(-1)
+  if (last && writerOf(last, last.count - 1) !== writerOf(batch, 0)) {
+    known.batches = []
+    known.bytes = 0
+  }
+  const { batches, bounds } = known
+  batches.push(batch)
+  known.bytes += batch.bytes.length
+  known.end = batch.first + batch.count - 1
+  while (batches.length > bounds.most || (batches.length > bounds.least && known.bytes > bounds.kept))
+    known.bytes -= batches.shift()!.bytes.length
 }
 
 /** The fencing token that an event of a batch was written with. */

@@ -5,7 +5,7 @@ import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { guardThread, loadThread } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { retryConflicts } from '../records/thread.ts'
 import { type OwnedThread, ownThread } from '../threads/threads.ts'
 
 /** The checkpoint metadata that LangGraph and checkpointers use. */

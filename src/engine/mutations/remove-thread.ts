@@ -1,4 +1,5 @@
 import { reaches } from '../../core/principal.ts'
+import { sleep } from '../../core/time.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { claimLease, isHeld, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
@@ -8,11 +9,70 @@ import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { dropWaiting } from '../execution/enqueue.ts'
 import { keepRenewing } from '../execution/lease.ts'
-import { guardThread, loadWithState, putThread, readThread, type ThreadRecord } from '../records/records.ts'
+import {
+  guardRun,
+  guardThread,
+  isEnded,
+  loadRun,
+  loadThread,
+  loadWithState,
+  readThread,
+  removeRun,
+  type ThreadRecord,
+} from '../records/records.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
 import { commitTransitions } from '../records/transition.ts'
-import { type OwnedThread, savedThread } from '../threads/threads.ts'
+import { waitForEnd } from '../subscriptions/wait-for-end.ts'
+import { findThread, type OwnedRun, type OwnedThread, savedThread } from '../threads/threads.ts'
+import { shortenExpired } from './keep-latest.ts'
 import { saversOfThread } from './savers-of-thread.ts'
-import { shortenExpired } from './shorten.ts'
+
+/** Deletes the record of a run, after the run has ended. */
+export async function deleteRun(context: RunContext, run: OwnedRun): Promise<boolean> {
+  const { threadId, runId } = run
+  const { store } = context
+  const found = (await findThread(context, run)) && (await loadRun(store, threadId, runId))
+  if (!found) return false
+  if (!isEnded(found.record)) {
+    await cancelRun(context, threadId, runId, 'interrupt')
+    await waitForEnd(context, threadId, runId)
+  }
+  await retryConflicts(async () => {
+    const run = await loadRun(store, threadId, runId)
+    if (run) await store.commit(threadId, { guards: [guardRun(run)], ops: [removeRun(run.record)] })
+  })
+  return true
+}
+
+/** The interval of checks whether another process still holds the thread. */
+const POLL_MS = 50
+
+/**
+ * Deletes a thread: rejects new runs, stops the active one and waits for its end, then deletes checkpoints,
+ * records and log. False if the owner has no such thread. Any process can finish an interrupted deletion: see
+ * `removeMarked`.
+ */
+export async function deleteThread(context: RunContext, thread: OwnedThread): Promise<boolean> {
+  const { threadId } = thread
+  const how = await retryConflicts(() => markDeleting(context, thread))
+  if (how === 'unknown') return false
+  if (how === 'removed') return true
+  for (;;) {
+    await stopRun(context, threadId)
+    if (await removeMarked(context, threadId)) return true
+    await sleep(POLL_MS)
+  }
+}
+
+/** Stops the thread's run, wherever it executes, and waits until it has ended. */
+async function stopRun(context: RunContext, threadId: string): Promise<void> {
+  for (;;) {
+    const runId = (await loadThread(context.store, threadId))?.record.activeRunId
+    if (runId == null) return
+    await cancelRun(context, threadId, runId, 'interrupt')
+    await waitForEnd(context, threadId, runId)
+  }
+}
 
 /**
  * Marks a thread for deletion: no run starts on it any more, and no caller sees it. A free thread is deleted

@@ -11,7 +11,6 @@ import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { withoutRefusalText } from '../failures.ts'
 import { giveUpAnswer } from '../records/answers.ts'
-import { boundedMetadata, requireFewKeys } from '../records/bounds.ts'
 import {
   concurrentDuplicate,
   deleteReceipt,
@@ -22,16 +21,9 @@ import {
   receiptKey,
   type StateReceipt,
 } from '../records/idempotency.ts'
-import {
-  guardThread,
-  loadWithState,
-  newThread,
-  openInterrupts,
-  putThread,
-  resting,
-  type ThreadRecord,
-} from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { openInterrupts } from '../records/interrupts.ts'
+import { guardThread, loadWithState, newThread, resting, type ThreadRecord } from '../records/records.ts'
+import { boundedMetadata, putThread, requireFewKeys, retryConflicts } from '../records/thread.ts'
 import type { LoadedStart, Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { addressOf, requireCheckpoint } from '../threads/state.ts'

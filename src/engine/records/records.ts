@@ -1,15 +1,7 @@
-import type {
-  GraphConfig,
-  PendingInterrupt,
-  RunInput,
-  StateSnapshot,
-  StreamModesRun,
-} from '../../agents/agent.ts'
-import { isUuid } from '../../core/ids.ts'
+import type { GraphConfig, PendingInterrupt, RunInput, StreamModesRun } from '../../agents/agent.ts'
 import type {
   Committed,
   Doc,
-  DocIndex,
   DocKey,
   Inspection,
   Json,
@@ -370,140 +362,6 @@ export const readAnswer: Read<AnswerRecord> = ({ value }) => value as unknown as
 export const versioned = <Record>(doc: Doc | undefined, read: Read<Record>): Versioned<Record> | undefined =>
   doc && { record: read(doc), version: doc.version }
 
-export const putThread = (thread: ThreadRecord): Op => ({
-  op: 'put',
-  collection: 'threads',
-  id: thread.threadId,
-  value: thread as unknown as Json,
-  index: threadIndex(thread),
-})
-
-/** The fields by which threads can be ordered. */
-export type ThreadOrder = 'threadId' | 'status' | 'createdAt' | 'updatedAt' | 'stateUpdatedAt'
-
-/** A metadata value that is the same in every thread of a list. */
-export type MetadataValue = string | number | boolean
-
-/** The orders of lists by metadata. */
-export type MetadataOrder = 'createdAt' | 'updatedAt'
-
-/**
- * How many keys of a thread have lists. A thread with more keys is also in a list of all such threads of its
- * owner.
- */
-const MAX_KEYS = 8
-/** Longer keys and values have no list. */
-const MAX_LENGTH = 128
-/** These keys always have lists. */
-const ASSISTANT_KEYS = ['graph_id', 'assistant_id'] as const
-/** Titles differ between threads, so lists of them would contain one thread each. */
-const UNLISTED = 'title'
-
-/**
- * The metadata that clients see and search, including the keys by which the SDK finds an assistant's threads.
- */
-export function metadataOf({
-  metadata,
-  assistantId,
-}: Pick<ThreadRecord, 'metadata' | 'assistantId'>): Readonly<Record<string, unknown>> {
-  if (assistantId === null) return metadata
-  // The UUID of the assistant of that graph that the thread ran with.
-  const { assistant_id: named } = metadata
-  return { ...metadata, assistant_id: isUuid(named) ? named : assistantId, graph_id: assistantId }
-}
-
-/** Whether there is a list of the threads with this metadata value. */
-export const hasList = (key: string, value: unknown): value is MetadataValue =>
-  key !== UNLISTED &&
-  key.length <= MAX_LENGTH &&
-  (typeof value === 'string' ? value.length <= MAX_LENGTH : isFlat(value))
-
-const isFlat = (value: unknown): boolean =>
-  typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
-
-const ofOwner = (owner: string | null): string => `of ${owner === null ? '' : `=${owner}`}`
-
-/**
- * The index field that orders an owner's threads, or those with one status. Each list has its own field, so
- * that paging or counting reads no other threads.
- */
-export const listField = (
-  owner: string | null,
-  order: ThreadOrder,
-  status: ThreadRecord['status'] | 'all' = 'all',
-): string => `${status} by ${order === 'threadId' ? 'id' : order} ${ofOwner(owner)}`
-
-/** The index field that orders an owner's threads with one value of a metadata key. */
-export const metadataField = (
-  owner: string | null,
-  order: MetadataOrder,
-  key: string,
-  value: MetadataValue,
-): string => metadataFieldOf(owner, order, JSON.stringify([key, value]))
-
-const metadataFieldOf = (owner: string | null, order: MetadataOrder, pair: string): string =>
-  `${pair} by ${order} ${ofOwner(owner)}`
-
-/**
- * The index field that orders an owner's threads that are not in all lists by metadata, because they have too
- * many keys.
- */
-export const crowdedField = (owner: string | null, order: MetadataOrder): string =>
-  `crowded by ${order} ${ofOwner(owner)}`
-
-function threadIndex(thread: ThreadRecord): DocIndex {
-  const { owner, status, createdAt, updatedAt, stateUpdatedAt, queue, deleting, temporary } = thread
-  const expiresAt = expiryOf(thread)
-  if (deleting) return { deleting: 1 }
-  const listed = (of: ThreadRecord['status'] | 'all') => ({
-    // Each thread is a partition, and documents with equal field values are ordered by partition.
-    [listField(owner, 'threadId', of)]: 0,
-    [listField(owner, 'createdAt', of)]: createdAt,
-    [listField(owner, 'updatedAt', of)]: updatedAt,
-    [listField(owner, 'stateUpdatedAt', of)]: stateUpdatedAt,
-  })
-  return {
-    ...listed('all'),
-    ...listed(status),
-    [listField(owner, 'status')]: status,
-    ...metadataIndex(thread),
-    ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
-    ...(temporary && { temporary: updatedAt }),
-    ...(expiresAt !== undefined && { expires: expiresAt }),
-  }
-}
-
-/** When a thread's time to live expires. Undefined while a run is active or waiting. */
-function expiryOf({ ttl, status, queue, updatedAt, shortenedAt }: ThreadRecord): number | undefined {
-  if (!ttl || status === 'busy' || queue.length > 0 || shortenedAt === updatedAt) return undefined
-  return updatedAt + ttl.minutes * 60_000
-}
-
-/** When the first waiting run may start. Undefined if none waits, or if one may start now. */
-export function startOfFirst([first, ...others]: ThreadRecord['queue']): number | undefined {
-  const start = others.reduce((min, { startsAt = 0 }) => Math.min(min, startsAt), first?.startsAt ?? 0)
-  return start === 0 ? undefined : start
-}
-
-function metadataIndex(thread: ThreadRecord): DocIndex {
-  const { owner, createdAt, updatedAt } = thread
-  const metadata = metadataOf(thread)
-  const keys = [...new Set([...ASSISTANT_KEYS, ...Object.keys(metadata)])].filter((key) =>
-    hasList(key, metadata[key]),
-  )
-  const index: Record<string, number> = {}
-  for (const key of keys.slice(0, MAX_KEYS)) {
-    const pair = JSON.stringify([key, metadata[key]])
-    index[metadataFieldOf(owner, 'createdAt', pair)] = createdAt
-    index[metadataFieldOf(owner, 'updatedAt', pair)] = updatedAt
-  }
-  if (keys.length > MAX_KEYS) {
-    index[crowdedField(owner, 'createdAt')] = createdAt
-    index[crowdedField(owner, 'updatedAt')] = updatedAt
-  }
-  return index
-}
-
 /**
  * Called only by `transition`, when the status changes, and by `requestCancel` and `putInAnswer`, which do
  * not change it.
@@ -521,6 +379,76 @@ export const removeRun = ({ runId }: Pick<RunRecord, 'runId'>): Op => ({
   op: 'delete',
   collection: 'runs',
   id: runId,
+})
+
+/** A run whose current attempt does not end with the loss of its process. */
+export const excuse = (run: RunRecord): RunRecord => {
+  const { attempts, excused = [] } = run
+  return excused.includes(attempts) ? run : { ...run, excused: [...excused, attempts] }
+}
+
+/** Notes that an active run is left to other processes. */
+export const putExcused = (run: RunRecord): Op => putRun(excuse(run))
+
+/** Asks an active run to stop. Its status changes when it has stopped. */
+export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
+
+/** Makes a run part of an answer that it was not started as. */
+export const putInAnswer = (run: RunRecord, task: AnswerLink): Op => putRun({ ...run, task })
+
+/** A rollback takes precedence over an interrupt, whichever came first. */
+export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
+  before === 'rollback' ? before : now
+
+/** The status of a thread without the runs that wait on it. */
+export const restStatusOf = ({ status, restStatus }: ThreadRecord): ThreadRecord['status'] =>
+  restStatus ?? status
+
+/** The status of a thread without an active run, where a run may be waiting. */
+export const resting = (
+  { restStatus }: Pick<ThreadRecord, 'restStatus'>,
+  status: ThreadRecord['status'],
+): Pick<ThreadRecord, 'restStatus'> | Pick<ThreadRecord, 'status'> =>
+  restStatus ? { restStatus: status } : { status }
+
+/**
+ * The thread without some of its waiting runs. Their answers are lost, so that their interrupts must be
+ * announced again.
+ */
+export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): ThreadRecord {
+  const isGone = ({ runId }: QueuedRun): boolean => runIds.includes(runId)
+  const lost = new Set(thread.queue.filter(isGone).flatMap(({ answers }) => answers))
+  const queue = thread.queue.filter((queued) => !isGone(queued))
+  return {
+    ...thread,
+    ...(queue.length === 0 && thread.restStatus && { status: thread.restStatus, restStatus: undefined }),
+    queue,
+    interrupts: thread.interrupts.map((open) => (lost.has(open.id) ? { ...open, runId: '' } : open)),
+  }
+}
+
+export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'
+
+export const newThread = (threadId: string, owner: string | null, now: number): ThreadRecord => ({
+  threadId,
+  owner,
+  assistantId: null,
+  title: null,
+  metadata: {},
+  status: 'idle',
+  createdAt: now,
+  updatedAt: now,
+  stateUpdatedAt: now,
+  activeRunId: null,
+  lastRunId: null,
+  queue: [],
+  interrupts: [],
+  restoredCheckpointId: null,
+  supersededThroughSeq: 0,
+  unfinishedRunIds: [],
+  lostTokens: [],
+  error: null,
+  deleting: false,
 })
 
 /**
@@ -548,97 +476,9 @@ export const putAnswer = (task: AnswerRecord): Op => ({
   ),
 })
 
-/** A run whose current attempt does not end with the loss of its process. */
-export const excuse = (run: RunRecord): RunRecord => {
-  const { attempts, excused = [] } = run
-  return excused.includes(attempts) ? run : { ...run, excused: [...excused, attempts] }
-}
-
-/** Notes that an active run is left to other processes. */
-export const putExcused = (run: RunRecord): Op => putRun(excuse(run))
-
-/** Asks an active run to stop. Its status changes when it has stopped. */
-export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
-
-/** Makes a run part of an answer that it was not started as. */
-export const putInAnswer = (run: RunRecord, task: AnswerLink): Op => putRun({ ...run, task })
-
-/** A rollback takes precedence over an interrupt, whichever came first. */
-export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
-  before === 'rollback' ? before : now
-
-/** The open interrupts of a state, each with the run that announced it if known. */
-export function openInterrupts(
-  { tasks }: StateSnapshot,
-  known: readonly OpenInterrupt[],
-): readonly OpenInterrupt[] {
-  return tasks.flatMap(({ interrupts }) =>
-    interrupts.map(
-      ({ id, value }) => known.find((open) => open.id === id) ?? { id, value, runId: '', namespace: [] },
-    ),
-  )
-}
-
-/** The status of a thread without the runs that wait on it. */
-export const restStatusOf = ({ status, restStatus }: ThreadRecord): ThreadRecord['status'] =>
-  restStatus ?? status
-
-/** The status of a thread without an active run, where a run may be waiting. */
-export const resting = (
-  { restStatus }: Pick<ThreadRecord, 'restStatus'>,
-  status: ThreadRecord['status'],
-): Pick<ThreadRecord, 'restStatus'> | Pick<ThreadRecord, 'status'> =>
-  restStatus ? { restStatus: status } : { status }
-
-/** The interrupts that wait for an answer. Waiting runs have the answers to the others. */
-export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts' | 'queue'>) {
-  const answered = new Set(queue.flatMap(({ answers }) => answers))
-  return interrupts.filter(({ id }) => !answered.has(id))
-}
-
-/**
- * The thread without some of its waiting runs. Their answers are lost, so that their interrupts must be
- * announced again.
- */
-export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): ThreadRecord {
-  const isGone = ({ runId }: QueuedRun): boolean => runIds.includes(runId)
-  const lost = new Set(thread.queue.filter(isGone).flatMap(({ answers }) => answers))
-  const queue = thread.queue.filter((queued) => !isGone(queued))
-  return {
-    ...thread,
-    ...(queue.length === 0 && thread.restStatus && { status: thread.restStatus, restStatus: undefined }),
-    queue,
-    interrupts: thread.interrupts.map((open) => (lost.has(open.id) ? { ...open, runId: '' } : open)),
-  }
-}
-
 const ENDED: ReadonlySet<AnswerState> = new Set(['completed', 'canceled', 'failed', 'rejected'])
 
 export const isAnswerEnded = ({ state }: Pick<AnswerRecord, 'state'>): boolean => ENDED.has(state)
-
-export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'
-
-export const newThread = (threadId: string, owner: string | null, now: number): ThreadRecord => ({
-  threadId,
-  owner,
-  assistantId: null,
-  title: null,
-  metadata: {},
-  status: 'idle',
-  createdAt: now,
-  updatedAt: now,
-  stateUpdatedAt: now,
-  activeRunId: null,
-  lastRunId: null,
-  queue: [],
-  interrupts: [],
-  restoredCheckpointId: null,
-  supersededThroughSeq: 0,
-  unfinishedRunIds: [],
-  lostTokens: [],
-  error: null,
-  deleting: false,
-})
 
 /** An answer before its first run. */
 export const newAnswer = (

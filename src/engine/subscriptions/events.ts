@@ -1,8 +1,14 @@
 import type { LoggedEvent } from '../../messages/thread-events/index.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
-import { logReader, readLogBatches } from '../log/decode.ts'
-import { type EventForm, type EventStream, inForm, type LoggedEvents } from '../log/form.ts'
+import {
+  type EventForm,
+  type EventStream,
+  inForm,
+  type LoggedEvents,
+  logReader,
+  readLogBatches,
+} from '../log/decode.ts'
 import type { Matcher, Topic } from '../log/frame.ts'
 import type { RunRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents } from '../requests.ts'

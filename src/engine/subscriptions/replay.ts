@@ -1,9 +1,16 @@
 import { stateEvents } from '../../agents/root-events.ts'
 import { reaches } from '../../core/principal.ts'
 import type { RunContext } from '../context.ts'
-import type { Matcher } from '../log/frame.ts'
-import { encodeGap, encodeSynthetic, parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
-import { loadWithState, type ThreadRecord, unanswered } from '../records/records.ts'
+import {
+  encodeGap,
+  encodeSynthetic,
+  type Matcher,
+  parseEventId,
+  SUPERSEDED,
+  type Topic,
+} from '../log/frame.ts'
+import { unanswered } from '../records/interrupts.ts'
+import { loadWithState, type ThreadRecord } from '../records/records.ts'
 import type { Owned, ThreadSubscription } from '../requests.ts'
 import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'

@@ -8,11 +8,10 @@ import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { type BatchReader, decodeFrames, readLogBatches } from '../log/decode.ts'
+import { type BatchReader, decodeFrames, type LoggedEvents, readLogBatches } from '../log/decode.ts'
 import { checkChannels, createMatcher } from '../log/filter.ts'
-import type { LoggedEvents } from '../log/form.ts'
 import { encodeGap, type Matcher, OMITTED, type Topic, topicOf } from '../log/frame.ts'
-import type { SubscriberEnd } from '../log/watchers.ts'
+import type { LogWatcher, SubscriberEnd } from '../log/watchers.ts'
 import type { ThreadRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents, ThreadSubscription } from '../requests.ts'
 import { findThread } from '../threads/threads.ts'
@@ -29,187 +28,223 @@ export const subscribe = <Chunk>(
   return subscribeAs(context, request, createMatcher(request.filter), rendering)
 }
 
+/** How far a subscriber has read. */
+interface Reader<Chunk> {
+  readonly context: RunContext
+  readonly request: LogCursor
+  readonly filter: Matcher
+  readonly rendering: Rendering<Chunk>
+  readonly watcher: LogWatcher
+  from: LogCursor
+  start: ReplayStart | undefined
+  /** Frames to send before the next events of the log. */
+  prologue: readonly Uint8Array[]
+  after: number
+  /** Whether the newest root state so far was too long for an event. */
+  isStateOmitted: boolean
+  /** The wake-up count when the log was last read to its head. Until it changes there is nothing to read. */
+  atHead: number | undefined
+  /** The change count when the thread was last read. */
+  seenChanges: number
+  outdated: boolean
+  /** The wake-up count when the thread did not exist. Until it changes the thread does not exist. */
+  absentAt: number | undefined
+  isDeleted: boolean
+  ended: SubscriberEnd | undefined
+  cancelled: boolean
+}
+
 export function subscribeAs<Chunk>(
   context: RunContext,
   request: LogCursor,
   filter: Matcher,
   rendering: Rendering<Chunk>,
 ): Subscription<Chunk> {
-  const { store, watchers } = context
-  const { threadId } = request
-  const watcher = watchers.open(threadId, end)
-  let from = request
-  let start: ReplayStart | undefined
-  /** Frames to send before the next events of the log. */
-  let prologue: readonly Uint8Array[] = []
-  let after = 0
-  /** Whether the newest root state so far was too long for an event. */
-  let isStateOmitted = false
-  /** The wake-up count when the log was last read to its head. Until it changes there is nothing to read. */
-  let atHead: number | undefined
-  /** The change count when the thread was last read. */
-  let seenChanges = 0
-  let outdated = false
-  /** The wake-up count when the thread did not exist. Until it changes the thread does not exist. */
-  let absentAt: number | undefined
-  let isDeleted = false
-  let ended: SubscriberEnd | undefined
-  let cancelled = false
+  const reader: Reader<Chunk> = {
+    context,
+    request,
+    filter,
+    rendering,
+    watcher: context.watchers.open(request.threadId, (how) => end(reader, how)),
+    from: request,
+    start: undefined,
+    prologue: [],
+    after: 0,
+    isStateOmitted: false,
+    atHead: undefined,
+    seenChanges: 0,
+    outdated: false,
+    absentAt: undefined,
+    isDeleted: false,
+    ended: undefined,
+    cancelled: false,
+  }
+  return { ready: () => ready(reader), next: () => next(reader), cancel: () => cancel(reader) }
+}
 
-  function end(how: SubscriberEnd): void {
-    if (!start && how.at === 'once') {
-      // It has read nothing of the deleted thread, so it continues to wait for one.
-      outdated = true
-      return
+function end(reader: Reader<unknown>, how: SubscriberEnd): void {
+  if (!reader.start && how.at === 'once') {
+    // It has read nothing of the deleted thread, so it continues to wait for one.
+    reader.outdated = true
+    return
+  }
+  reader.ended ??= how
+  reader.watcher.close()
+}
+
+function cancel(reader: Reader<unknown>): void {
+  reader.cancelled = true
+  reader.watcher.close()
+}
+
+async function ready(reader: Reader<unknown>): Promise<void> {
+  try {
+    do {
+      reader.absentAt = reader.watcher.wakeUps()
+    } while (!(await begin(reader)) && reader.outdated)
+    if (reader.isDeleted) throw deleted()
+  } catch (error) {
+    cancel(reader)
+    throw error
+  }
+}
+
+async function next<Chunk>(reader: Reader<Chunk>): Promise<Chunk | undefined> {
+  while (!reader.cancelled) {
+    const seen = reader.watcher.wakeUps()
+    if (seen === (reader.start ? reader.atHead : reader.absentAt) && !reader.ended) {
+      await reader.watcher.wait(seen)
+      continue
     }
-    ended ??= how
-    watcher.close()
+    // Taken before the read, so that the read returns everything that was written before the end.
+    const last = reader.ended
+    const chunk = await attempt(reader, seen)
+    if (reader.cancelled) break
+    if (reader.ended?.at === 'once') throw reader.ended.reason
+    if (chunk !== undefined && chunk !== null) return chunk
+    if (chunk === null) continue
+    if (last) throw last.reason
+    await reader.watcher.wait(seen)
   }
+  return undefined
+}
 
-  function cancel(): void {
-    cancelled = true
-    watcher.close()
+/** Undefined means that the caller should wait for a wake-up, null that it should try again immediately. */
+async function attempt<Chunk>(reader: Reader<Chunk>, wakeUps: number): Promise<Chunk | undefined | null> {
+  try {
+    if (!reader.start && !(await begin(reader))) return reader.outdated ? null : undefined
+    if (reader.prologue.length === 0) return await read(reader, reader.start!, wakeUps)
+    const first = reader.rendering.frames(reader.prologue)
+    reader.prologue = []
+    return first
+  } catch (error) {
+    // A shared store will be available again. Its notifications, or the watchers' timer, then wake this
+    // subscriber.
+    if (error instanceof UnavailableError && reader.context.store.capabilities.shared) return undefined
+    throw error
   }
+}
 
-  async function ready(): Promise<void> {
-    try {
-      do {
-        absentAt = watcher.wakeUps()
-      } while (!(await begin()) && outdated)
-      if (isDeleted) throw deleted()
-    } catch (error) {
-      cancel()
-      throw error
-    }
+async function begin(reader: Reader<unknown>): Promise<boolean> {
+  reader.outdated = false
+  reader.seenChanges = reader.watcher.changes()
+  const found = await locateStart(reader.context, reader.from, reader.filter)
+  reader.isDeleted = found === 'deleted'
+  if (reader.outdated || !found || found === 'deleted') return false
+  reader.start = found
+  reader.after = found.after
+  reader.prologue = found.prologue
+  reader.rendering.begun?.(reader.after)
+  return true
+}
+
+async function read<Chunk>(
+  reader: Reader<Chunk>,
+  { ranges, createdAt }: ReplayStart,
+  wakeUps: number,
+): Promise<Chunk | undefined | null> {
+  const { until, wanted, endsWithState } = ranges.find((range) => reader.after < range.until)!
+  const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - reader.after, MAX_BATCH) }
+  const batch = await reader.watcher.read({ after: reader.after, ...limit })
+  if (mayBeRecreated(reader, batch)) {
+    const thread = await findThread(reader.context, reader.request)
+    if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
   }
-
-  async function next(): Promise<Chunk | undefined> {
-    while (!cancelled) {
-      const seen = watcher.wakeUps()
-      if (seen === (start ? atHead : absentAt) && !ended) {
-        await watcher.wait(seen)
-        continue
-      }
-      // Taken before the read, so that the read returns everything that was written before the end.
-      const last = ended
-      const chunk = await attempt(seen)
-      if (cancelled) break
-      if (ended?.at === 'once') throw ended.reason
-      if (chunk !== undefined && chunk !== null) return chunk
-      if (chunk === null) continue
-      if (last) throw last.reason
-      await watcher.wait(seen)
-    }
-    return undefined
+  const { store } = reader.context
+  if (batch.head < reader.after && (await store.inspect(reader.request.threadId)).head < reader.after) {
+    if (!(await findThread(reader.context, reader.request))) throw deleted()
+    return restart(reader)
   }
+  if (batch.count === 0) return undefined
+  if (batch.first > reader.after + 1) return skipGap(reader, batch.first)
+  reader.after = batch.first + batch.count - 1
+  reader.watcher.moved(reader.after, batch.head)
+  if (endsWithState) await noteStates(reader, batch, until)
+  if (reader.prologue.length === 0 && reader.after === batch.head && reader.watcher.isFresh(wakeUps))
+    reader.atHead = wakeUps
+  return reader.rendering.batch(batch, wanted) ?? null
+}
 
-  /** Undefined means that the caller should wait for a wake-up, null that it should try again immediately. */
-  async function attempt(wakeUps: number): Promise<Chunk | undefined | null> {
-    try {
-      if (!start && !(await begin())) return outdated ? null : undefined
-      if (prologue.length === 0) return await read(start!, wakeUps)
-      const first = rendering.frames(prologue)
-      prologue = []
-      return first
-    } catch (error) {
-      // A shared store will be available again. Its notifications, or the watchers' timer, then wake this
-      // subscriber.
-      if (error instanceof UnavailableError && store.capabilities.shared) return undefined
-      throw error
-    }
+/**
+ * After the past events comes the newest state, if its own event was left out: otherwise a new subscriber
+ * would take an earlier, shorter state for it.
+ */
+async function noteStates(
+  reader: Reader<unknown>,
+  { count, origins, originOf }: LogBatch,
+  until: number,
+): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { method, namespace, detail } = topicOf(origins[originOf[i]!]!)
+    if (namespace.length > 0) continue
+    if (method === 'values') reader.isStateOmitted = false
+    else if (method === 'checkpoints' && detail === OMITTED) reader.isStateOmitted = true
   }
+  if (reader.after < until || !reader.isStateOmitted) return
+  reader.isStateOmitted = false
+  const thread = await findThread(reader.context, reader.request)
+  if (thread) reader.prologue = await baselineFrames(reader.context, thread, reader.filter, reader.after)
+}
 
-  async function begin(): Promise<boolean> {
-    outdated = false
-    seenChanges = watcher.changes()
-    const found = await locateStart(context, from, filter)
-    isDeleted = found === 'deleted'
-    if (outdated || !found || found === 'deleted') return false
-    start = found
-    after = found.after
-    prologue = found.prologue
-    rendering.begun?.(after)
-    return true
+/**
+ * Whether the events that were read before no longer exist: the log was trimmed, or the thread was deleted
+ * and this is the log of a new one with the same id. An empty log looks the same if the store lost
+ * everything, which it does not announce.
+ */
+function mayBeRecreated(reader: Reader<unknown>, { firstRetained, count, head }: LogBatch): boolean {
+  if (firstRetained <= reader.after) return false
+  // The changes of other processes are announced late.
+  if (reader.context.store.capabilities.shared && (count > 0 || head === 0)) return true
+  const changes = reader.watcher.changes()
+  if (changes === reader.seenChanges) return false
+  reader.seenChanges = changes
+  return true
+}
+
+/**
+ * Starts again after the store lost events that this reader has received, like a store without a file does
+ * when it ends, and contains the thread again. All events in it are new.
+ */
+function restart(reader: Reader<unknown>): null {
+  const hadCursor = reader.from.since !== undefined || reader.from.lastEventId !== undefined
+  reader.from = {
+    ...reader.request,
+    since: hadCursor ? 0 : undefined,
+    lastEventId: undefined,
+    known: undefined,
   }
+  reader.start = undefined
+  reader.after = 0
+  return null
+}
 
-  async function read(
-    { ranges, createdAt }: ReplayStart,
-    wakeUps: number,
-  ): Promise<Chunk | undefined | null> {
-    const { until, wanted, endsWithState } = ranges.find((range) => after < range.until)!
-    const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
-    const batch = await watcher.read({ after, ...limit })
-    if (mayBeRecreated(batch)) {
-      const thread = await findThread(context, request)
-      if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
-    }
-    if (batch.head < after && (await store.inspect(threadId)).head < after) {
-      if (!(await findThread(context, request))) throw deleted()
-      return restart()
-    }
-    if (batch.count === 0) return undefined
-    if (batch.first > after + 1) return skipGap(batch.first)
-    after = batch.first + batch.count - 1
-    watcher.moved(after, batch.head)
-    if (endsWithState) await noteStates(batch, until)
-    if (prologue.length === 0 && after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
-    return rendering.batch(batch, wanted) ?? null
-  }
-
-  /**
-   * After the past events comes the newest state, if its own event was left out: otherwise a new subscriber
-   * would take an earlier, shorter state for it.
-   */
-  async function noteStates({ count, origins, originOf }: LogBatch, until: number): Promise<void> {
-    for (let i = 0; i < count; i++) {
-      const { method, namespace, detail } = topicOf(origins[originOf[i]!]!)
-      if (namespace.length > 0) continue
-      if (method === 'values') isStateOmitted = false
-      else if (method === 'checkpoints' && detail === OMITTED) isStateOmitted = true
-    }
-    if (after < until || !isStateOmitted) return
-    isStateOmitted = false
-    const thread = await findThread(context, request)
-    if (thread) prologue = await baselineFrames(context, thread, filter, after)
-  }
-
-  /**
-   * Whether the events that were read before no longer exist: the log was trimmed, or the thread was deleted
-   * and this is the log of a new one with the same id. An empty log looks the same if the store lost
-   * everything, which it does not announce.
-   */
-  function mayBeRecreated({ firstRetained, count, head }: LogBatch): boolean {
-    if (firstRetained <= after) return false
-    // The changes of other processes are announced late.
-    if (store.capabilities.shared && (count > 0 || head === 0)) return true
-    const changes = watcher.changes()
-    if (changes === seenChanges) return false
-    seenChanges = changes
-    return true
-  }
-
-  /**
-   * Starts again after the store lost events that this reader has received, like a store without a file does
-   * when it ends, and contains the thread again. All events in it are new.
-   */
-  function restart(): null {
-    const hadCursor = from.since !== undefined || from.lastEventId !== undefined
-    from = { ...request, since: hadCursor ? 0 : undefined, lastEventId: undefined, known: undefined }
-    start = undefined
-    after = 0
-    return null
-  }
-
-  /**
-   * Sends a gap and the newest state to a reader that was too slow, because the log dropped the next events.
-   */
-  async function skipGap(firstRetained: number): Promise<Chunk> {
-    const missed = { after, firstRetained }
-    after = firstRetained - 1
-    return rendering.frames(await gapFrames(context, request, filter, missed))
-  }
-
-  return { ready, next, cancel }
+/**
+ * Sends a gap and the newest state to a reader that was too slow, because the log dropped the next events.
+ */
+async function skipGap<Chunk>(reader: Reader<Chunk>, firstRetained: number): Promise<Chunk> {
+  const missed = { after: reader.after, firstRetained }
+  reader.after = firstRetained - 1
+  return reader.rendering.frames(await gapFrames(reader.context, reader.request, reader.filter, missed))
 }
 
 /** A gap, and the newest state, which contains what the dropped events led to. */

@@ -2,8 +2,7 @@ import { concatBytes } from '../../core/bytes.ts'
 import type { LogGap, LoggedEvent } from '../../messages/thread-events/index.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import { decodeBatch, decodeFrames } from '../log/decode.ts'
-import type { Matcher } from '../log/frame.ts'
-import { selectBytes } from '../log/select.ts'
+import { type Matcher, topicOf } from '../log/frame.ts'
 
 /**
  * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading only costs
@@ -44,4 +43,29 @@ export const AS_EVENTS: Rendering<readonly (LoggedEvent | LogGap)[]> = {
     const events = decodeBatch(batch, wanted)
     return events.length > 0 ? events : undefined
   },
+}
+
+/**
+ * The bytes of a batch's wanted events. Adjacent events are one slice of the stored bytes, so a subscriber
+ * that wants all events gets them without a copy.
+ */
+export function selectBytes(
+  { bytes, offsets, count, origins, originOf }: LogBatch,
+  wanted: Matcher,
+): Uint8Array | undefined {
+  // Events share few origins, so each origin is decided once.
+  const decided: boolean[] = []
+  const slices: number[] = []
+  for (let i = 0; i < count; i++) {
+    const origin = originOf[i]!
+    if (!(decided[origin] ??= wanted(topicOf(origins[origin]!)))) continue
+    const start = offsets[i]!
+    const end = offsets[i + 1]!
+    if (slices[slices.length - 1] === start) slices[slices.length - 1] = end
+    else slices.push(start, end)
+  }
+  if (slices.length <= 2) return slices.length === 0 ? undefined : bytes.subarray(slices[0], slices[1])
+  const selected: Uint8Array[] = []
+  for (let i = 0; i < slices.length; i += 2) selected.push(bytes.subarray(slices[i], slices[i + 1]))
+  return concatBytes(selected)
 }

@@ -14,11 +14,10 @@ import {
   loadThread,
   putAnswer,
   putInAnswer,
-  putThread,
   restStatusOf,
   type ThreadRecord,
 } from '../records/records.ts'
-import { retryConflicts } from '../records/update.ts'
+import { putThread, retryConflicts } from '../records/thread.ts'
 import type { Owned, RunRequest } from '../requests.ts'
 
 interface NewRun extends Pick<RunRequest, 'answer' | 'checkpointId' | 'looked'> {

@@ -5,6 +5,7 @@ import { compareKeys } from '../../storage/store/cursor.ts'
 import { recordsOf } from '../../storage/store/pages.ts'
 import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
+import { readThread, type ThreadRecord } from '../records/records.ts'
 import {
   crowdedField,
   hasList,
@@ -13,10 +14,8 @@ import {
   type MetadataValue,
   metadataField,
   metadataOf,
-  readThread,
   type ThreadOrder,
-  type ThreadRecord,
-} from '../records/records.ts'
+} from '../records/thread.ts'
 
 /** Which threads to list. */
 export interface ThreadListQuery extends Access {

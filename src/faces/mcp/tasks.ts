@@ -9,7 +9,7 @@ import {
   type OpenInterrupt,
   openQuestions,
 } from '../../engine/index.ts'
-import { retryConflicts } from '../../engine/records/update.ts'
+import { retryConflicts } from '../../engine/records/thread.ts'
 import type { Doc, Json } from '../../storage/store/store.ts'
 import { permit, type ThreadAction } from '../kit/access.ts'
 import type { Fields, McpCall } from './call.ts'

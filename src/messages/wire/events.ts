@@ -70,6 +70,18 @@ export const WIRE_REASONS: Readonly<Record<FinishReason, string>> = {
 /** The wire names of the fields that deltas append to. */
 const APPENDED = ['text', 'reasoning', 'data', 'args']
 
+/** What was encoded of a message so far. */
+interface Encoding {
+  readonly deliver: (data: WireMessageEvent) => void
+  /** Overrides the id in the stream. */
+  readonly id: string | undefined
+  readonly draft: ReturnType<typeof createMessageDraft>
+  readonly open: Map<number, Slot>
+  readonly sentArgs: Map<number, number>
+  started: boolean
+  failed: boolean
+}
+
 /**
  * Encodes message events as `data` of the `messages` channel. Deltas of a tool call repeat all arguments so
  * far, because the client replaces them. They are sent each time the arguments have grown by a sixteenth,
@@ -80,122 +92,128 @@ const APPENDED = ['text', 'reasoning', 'data', 'args']
  */
 export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, id?: string): MessageEncoder {
   const draft = createMessageDraft()
-  const open = new Map<number, Slot>()
-  const sentArgs = new Map<number, number>()
-  let started = false
-  let failed = false
-
-  function emit(data: WireMessageEvent): void {
-    if (!failed) deliver(data)
-    failed ||= data.event === 'error'
+  const encoding: Encoding = {
+    deliver,
+    id,
+    draft,
+    open: new Map(),
+    sentArgs: new Map(),
+    started: false,
+    failed: false,
   }
+  return { push: (event) => push(encoding, event), message: draft.message }
+}
 
-  function startMessage(event: MessageStart): void {
-    const named = id === undefined ? event : { ...event, id }
-    draft.push(named)
-    if (started) return
-    started = true
-    const { role = 'assistant', name, toolCallId, metadata } = named
-    emit({
-      event: 'message-start',
-      role: WIRE_ROLES[role],
-      ...defined({
-        id: named.id,
-        name,
-        tool_call_id: toolCallId,
-        // The protocol's message metadata are flat.
-        metadata: metadata && filterFields(metadata, isScalar),
-      }),
-    })
+function push(encoding: Encoding, event: MessageEvent): void {
+  if (event.choice) return
+  if (event.type === 'messageStart') {
+    startMessage(encoding, event)
+    return
   }
-
-  function startBlock(slot: Slot, block: ContentBlock): void {
-    open.set(slot.key, slot)
-    emit({ event: 'content-block-start', index: slot.index, content: asChunk(block) })
+  const { draft, open } = encoding
+  if (!encoding.started) startMessage(encoding, { type: 'messageStart' })
+  draft.push(event)
+  switch (event.type) {
+    case 'blockStart':
+      startBlock(encoding, draft.slot(event.index)!, event.block)
+      break
+    case 'blockDelta':
+      sendDelta(encoding, draft.slot(event.index)!, event.delta)
+      break
+    case 'blockFinish': {
+      const slot = draft.slot(event.index)
+      if (!slot) break
+      if (!open.has(slot.key)) startBlock(encoding, slot, blockOf(slot))
+      finishBlock(encoding, slot)
+      break
+    }
+    case 'usage':
+      emit(encoding, { event: 'usage', usage: encodeUsage(event.usage) })
+      break
+    case 'messageFinish': {
+      for (const slot of [...open.values()].sort((a, b) => a.key - b.key)) finishBlock(encoding, slot)
+      const { usage, finishReason, metadata } = draft.message()
+      emit(encoding, {
+        event: 'message-finish',
+        ...defined({
+          reason: finishReason && WIRE_REASONS[finishReason],
+          usage: usage && encodeUsage(usage),
+          responseMetadata: metadata,
+        }),
+      })
+      break
+    }
+    case 'error':
+      emit(encoding, { event: 'error', message: event.message, ...defined({ code: event.code }) })
   }
+}
 
-  function sendDelta(slot: Slot, delta: Delta): void {
-    if (!open.has(slot.key)) startBlock(slot, slot.draft.block)
-    const wire = encodeDelta(slot, delta)
-    if (wire) emit({ event: 'content-block-delta', index: slot.index, delta: wire })
-  }
+function emit(encoding: Encoding, data: WireMessageEvent): void {
+  if (!encoding.failed) encoding.deliver(data)
+  encoding.failed ||= data.event === 'error'
+}
 
-  function encodeDelta(slot: Slot, delta: Delta): WireDelta | undefined {
-    switch (delta.type) {
-      case 'text':
-        return { type: 'text-delta', text: delta.text }
-      case 'reasoning':
-        return { type: 'reasoning-delta', reasoning: delta.text }
-      case 'data':
-        return { type: 'data-delta', data: delta.base64, encoding: 'base64' }
-      case 'args': {
-        const args = slot.draft.args ?? ''
-        const sent = sentArgs.get(slot.key) ?? 0
-        if (args.length - sent < sent / 16) return undefined
-        sentArgs.set(slot.key, args.length)
-        return { type: 'block-delta', fields: { type: asChunk(slot.draft.block).type, args } }
-      }
-      case 'annotation': {
-        const { type, annotations } = encodeBlock(blockOf(slot))
-        return { type: 'block-delta', fields: { type, annotations } }
-      }
-      case 'fields': {
-        const isKept = (key: string) =>
-          !APPENDED.includes(key) || (key === 'args' && delta.fields.args !== undefined)
-        return { type: 'block-delta', fields: filterFields(asChunk(slot.draft.block), isKept) }
-      }
+function startMessage(encoding: Encoding, event: MessageStart): void {
+  const { id, draft } = encoding
+  const named = id === undefined ? event : { ...event, id }
+  draft.push(named)
+  if (encoding.started) return
+  encoding.started = true
+  const { role = 'assistant', name, toolCallId, metadata } = named
+  emit(encoding, {
+    event: 'message-start',
+    role: WIRE_ROLES[role],
+    ...defined({
+      id: named.id,
+      name,
+      tool_call_id: toolCallId,
+      // The protocol's message metadata are flat.
+      metadata: metadata && filterFields(metadata, isScalar),
+    }),
+  })
+}
+
+function startBlock(encoding: Encoding, slot: Slot, block: ContentBlock): void {
+  encoding.open.set(slot.key, slot)
+  emit(encoding, { event: 'content-block-start', index: slot.index, content: asChunk(block) })
+}
+
+function sendDelta(encoding: Encoding, slot: Slot, delta: Delta): void {
+  if (!encoding.open.has(slot.key)) startBlock(encoding, slot, slot.draft.block)
+  const wire = encodeDelta(encoding, slot, delta)
+  if (wire) emit(encoding, { event: 'content-block-delta', index: slot.index, delta: wire })
+}
+
+function encodeDelta({ sentArgs }: Encoding, slot: Slot, delta: Delta): WireDelta | undefined {
+  switch (delta.type) {
+    case 'text':
+      return { type: 'text-delta', text: delta.text }
+    case 'reasoning':
+      return { type: 'reasoning-delta', reasoning: delta.text }
+    case 'data':
+      return { type: 'data-delta', data: delta.base64, encoding: 'base64' }
+    case 'args': {
+      const args = slot.draft.args ?? ''
+      const sent = sentArgs.get(slot.key) ?? 0
+      if (args.length - sent < sent / 16) return undefined
+      sentArgs.set(slot.key, args.length)
+      return { type: 'block-delta', fields: { type: asChunk(slot.draft.block).type, args } }
+    }
+    case 'annotation': {
+      const { type, annotations } = encodeBlock(blockOf(slot))
+      return { type: 'block-delta', fields: { type, annotations } }
+    }
+    case 'fields': {
+      const isKept = (key: string) =>
+        !APPENDED.includes(key) || (key === 'args' && delta.fields.args !== undefined)
+      return { type: 'block-delta', fields: filterFields(asChunk(slot.draft.block), isKept) }
     }
   }
+}
 
-  function finishBlock(slot: Slot): void {
-    open.delete(slot.key)
-    emit({ event: 'content-block-finish', index: slot.index, content: encodeBlock(blockOf(slot)) })
-  }
-
-  function push(event: MessageEvent): void {
-    if (event.choice) return
-    if (event.type === 'messageStart') {
-      startMessage(event)
-      return
-    }
-    if (!started) startMessage({ type: 'messageStart' })
-    draft.push(event)
-    switch (event.type) {
-      case 'blockStart':
-        startBlock(draft.slot(event.index)!, event.block)
-        break
-      case 'blockDelta':
-        sendDelta(draft.slot(event.index)!, event.delta)
-        break
-      case 'blockFinish': {
-        const slot = draft.slot(event.index)
-        if (!slot) break
-        if (!open.has(slot.key)) startBlock(slot, blockOf(slot))
-        finishBlock(slot)
-        break
-      }
-      case 'usage':
-        emit({ event: 'usage', usage: encodeUsage(event.usage) })
-        break
-      case 'messageFinish': {
-        for (const slot of [...open.values()].sort((a, b) => a.key - b.key)) finishBlock(slot)
-        const { usage, finishReason, metadata } = draft.message()
-        emit({
-          event: 'message-finish',
-          ...defined({
-            reason: finishReason && WIRE_REASONS[finishReason],
-            usage: usage && encodeUsage(usage),
-            responseMetadata: metadata,
-          }),
-        })
-        break
-      }
-      case 'error':
-        emit({ event: 'error', message: event.message, ...defined({ code: event.code }) })
-    }
-  }
-
-  return { push, message: draft.message }
+function finishBlock(encoding: Encoding, slot: Slot): void {
+  encoding.open.delete(slot.key)
+  emit(encoding, { event: 'content-block-finish', index: slot.index, content: encodeBlock(blockOf(slot)) })
 }
 
 /** The block as a chunk: a tool call that is being streamed has its arguments as text. */

@@ -96,31 +96,16 @@ function startRun(
     ...defined({ tags, parent_run_id: parentRunId }),
   } satisfies Partial<TracedRun>
 
-  const recordOf = (outcome: Outcome): ModelCallRecord =>
-    type === 'llm'
-      ? toRecord(options, outcome, events)
-      : {
-          inputs: options.inputs ?? {},
-          outputs: outputsOf(outcome.response),
-          metadata: { ...options.metadata },
-          events,
-          ...defined({ error: outcome.error }),
-        }
-
   function finish(outcome: Outcome): ModelCallRecord {
     if (final) return final
-    final = recordOf(outcome)
+    final = recordOf(options, outcome, events)
     const { inputs, outputs, metadata, error } = final
     const end = { end_time: new Date().toISOString(), inputs, outputs, extra: { metadata }, events }
     delivery.send('update', { ...about, ...end, ...defined({ error }) })
     return final
   }
 
-  function outcomeOf(response: unknown): Outcome {
-    return type === 'llm' ? readOutcome(response, options) : { messages: [], response }
-  }
-
-  const { inputs, metadata } = recordOf({ messages: [] })
+  const { inputs, metadata } = recordOf(options, { messages: [] }, events)
   delivery.send('create', { ...about, inputs, extra: { metadata }, events: [] })
 
   return {
@@ -133,8 +118,8 @@ function startRun(
       if (final || (event === 'new_token' && events.some((one) => one.name === event))) return
       events.push({ name: event, time: new Date().toISOString(), ...(kwargs && { kwargs }) })
     },
-    end: (response) => finish(outcomeOf(response)),
-    fail: (error, response) => finish({ ...outcomeOf(response), error: textOfError(error) }),
+    end: (response) => finish(outcomeOf(options, response)),
+    fail: (error, response) => finish({ ...outcomeOf(options, response), error: textOfError(error) }),
     finish,
     child: (inner) => {
       const metadata = { ...threadOf(options.metadata), ...inner.metadata }
@@ -145,6 +130,22 @@ function startRun(
     },
   }
 }
+
+const isModelCall = ({ type = 'llm' }: RunOptions): boolean => type === 'llm'
+
+const outcomeOf = (options: RunOptions, response: unknown): Outcome =>
+  isModelCall(options) ? readOutcome(response, options) : { messages: [], response }
+
+const recordOf = (options: RunOptions, outcome: Outcome, events: RunEvent[]): ModelCallRecord =>
+  isModelCall(options)
+    ? toRecord(options, outcome, events)
+    : {
+        inputs: options.inputs ?? {},
+        outputs: outputsOf(outcome.response),
+        metadata: { ...options.metadata },
+        events,
+        ...defined({ error: outcome.error }),
+      }
 
 const THREAD = ['session_id', 'thread_id', 'conversation_id']
 

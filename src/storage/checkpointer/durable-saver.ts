@@ -107,26 +107,7 @@ const PLACES = 1_000
 const ANCESTORS = 100
 
 function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | undefined): CheckpointTuples {
-  async function loadTuples(addresses: readonly SavedAt[]) {
-    const found = await tables.load(addresses)
-    return Promise.all(
-      found.map((stored) =>
-        decodeTuple(serde, stored, async (parentId) => {
-          const [parent] = await tables.line({ ...stored, checkpointId: parentId }, [TASKS], 1)
-          return parent?.writes.filter(({ channel }) => channel === TASKS) ?? []
-        }),
-      ),
-    )
-  }
-
-  async function* ancestorsOf(at: SavedAt, channels: readonly string[]): AsyncGenerator<StoredAncestor> {
-    let line = await tables.line(at, channels, ANCESTORS)
-    yield* line.slice(1)
-    for (let parentId = line.at(-1)?.parentId; parentId !== undefined; parentId = line.at(-1)?.parentId) {
-      line = await tables.line({ ...at, checkpointId: parentId }, channels, ANCESTORS)
-      yield* line
-    }
-  }
+  const loadTuples = (addresses: readonly SavedAt[]) => loadTuplesBy(tables, serde, addresses)
 
   return {
     load: async (at) => (await loadTuples([at]))[0],
@@ -164,7 +145,7 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
     },
     keepOnly: (threadId, remainders) => tables.keepOnly(fence, threadId, remainders),
     async *ancestors(at, channels) {
-      for await (const { checkpointId, writes, value } of ancestorsOf(at, channels)) {
+      for await (const { checkpointId, writes, value } of ancestorsOf(tables, at, channels)) {
         const wanted = writes.filter(({ channel }) => channels.includes(channel))
         yield {
           checkpointId,
@@ -176,5 +157,30 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
         }
       }
     },
+  }
+}
+
+async function loadTuplesBy(tables: CheckpointTables, serde: Serde, addresses: readonly SavedAt[]) {
+  const found = await tables.load(addresses)
+  return Promise.all(
+    found.map((stored) =>
+      decodeTuple(serde, stored, async (parentId) => {
+        const [parent] = await tables.line({ ...stored, checkpointId: parentId }, [TASKS], 1)
+        return parent?.writes.filter(({ channel }) => channel === TASKS) ?? []
+      }),
+    ),
+  )
+}
+
+async function* ancestorsOf(
+  tables: CheckpointTables,
+  at: SavedAt,
+  channels: readonly string[],
+): AsyncGenerator<StoredAncestor> {
+  let line = await tables.line(at, channels, ANCESTORS)
+  yield* line.slice(1)
+  for (let parentId = line.at(-1)?.parentId; parentId !== undefined; parentId = line.at(-1)?.parentId) {
+    line = await tables.line({ ...at, checkpointId: parentId }, channels, ANCESTORS)
+    yield* line
   }
 }

@@ -34,10 +34,49 @@ export const fairShare = <Key>(size: number): SlotPolicy<Key> => ({
   rank: (key, { heldBy }) => heldBy(key),
 })
 
+interface Waiter<Key> {
+  readonly key: Key
+  readonly start: () => void
+}
+
+/** Resolves when the waiter is started. Rejects with the signal's reason if it aborts first. */
+function waitIn<Key>(waiting: Set<Waiter<Key>>, key: Key, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const leave = () => {
+      waiting.delete(waiter)
+      reject(signal.reason)
+    }
+    const waiter: Waiter<Key> = {
+      key,
+      start() {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      },
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    waiting.add(waiter)
+  })
+}
+
+/** The first of the waiters with the lowest rank that may get a slot. */
+function nextOf<Key>(
+  { isFree, rank = () => 0 }: SlotPolicy<Key>,
+  slots: Slots<Key>,
+  waiting: Iterable<Waiter<Key>>,
+): Waiter<Key> | undefined {
+  let next: Waiter<Key> | undefined
+  for (const waiter of waiting) {
+    if (!isFree(waiter.key, slots)) continue
+    if (!next || rank(next.key, slots) > rank(waiter.key, slots)) next = waiter
+  }
+  return next
+}
+
 /** A process's slots, each held for a key. */
 export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
   const held = new Map<Key, number>()
-  const waiting = new Set<{ readonly key: Key; readonly start: () => void }>()
+  const waiting = new Set<Waiter<Key>>()
   let total = 0
   const heldBy = (key: Key): number => held.get(key) ?? 0
   const slots: Slots<Key> = {
@@ -49,7 +88,6 @@ export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
     waiting,
   }
   const isFree = (key: Key): boolean => policy.isFree(key, slots)
-  const rankOf = (key: Key): number => policy.rank?.(key, slots) ?? 0
 
   function take(key: Key): void {
     total++
@@ -64,11 +102,7 @@ export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
   }
 
   function startWaiting(): void {
-    for (;;) {
-      let next: { readonly key: Key; readonly start: () => void } | undefined
-      for (const waiter of waiting)
-        if (isFree(waiter.key) && !(next && rankOf(next.key) <= rankOf(waiter.key))) next = waiter
-      if (!next) return
+    for (let next = nextOf(policy, slots, waiting); next; next = nextOf(policy, slots, waiting)) {
       waiting.delete(next)
       take(next.key)
       next.start()
@@ -90,28 +124,16 @@ export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
     /** Takes a slot even if none is free. `release` frees it. */
     forceAcquire: take,
     /** Resolves with a function that frees the slot. Rejects with the signal's reason if it aborts first. */
-    acquire: (key: Key, signal: AbortSignal): Promise<() => void> =>
-      new Promise((resolve, reject) => {
-        signal.throwIfAborted()
-        const leave = () => {
-          waiting.delete(waiter)
-          reject(signal.reason)
-        }
-        let isHeld = true
-        const waiter = {
-          key,
-          start() {
-            signal.removeEventListener('abort', leave)
-            resolve(() => {
-              if (isHeld) release(key)
-              isHeld = false
-            })
-          },
-        }
-        signal.addEventListener('abort', leave, { once: true })
-        waiting.add(waiter)
-        startWaiting()
-      }),
+    async acquire(key: Key, signal: AbortSignal): Promise<() => void> {
+      const started = waitIn(waiting, key, signal)
+      startWaiting()
+      await started
+      let isHeld = true
+      return () => {
+        if (isHeld) release(key)
+        isHeld = false
+      }
+    },
     release,
   }
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/record.ts'
 import { ConflictError } from '../errors.ts'
 import { pagesOf } from '../store/pages.ts'
 import type { Doc, Store } from '../store/store.ts'
@@ -154,7 +155,7 @@ const CONDITIONS: ReadonlyMap<string, Condition> = /* @__PURE__ */ new Map<strin
 ])
 
 const isConditions = (wanted: unknown): wanted is Readonly<Record<string, unknown>> =>
-  isObject(wanted) && Object.keys(wanted).every((name) => CONDITIONS.has(name))
+  isRecord(wanted) && Object.keys(wanted).every((name) => CONDITIONS.has(name))
 
 const isOneOf = (found: unknown, operand: unknown): boolean =>
   Array.isArray(operand) && operand.some((one) => isEqual(found, one))
@@ -163,13 +164,10 @@ function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
-  if (!isObject(a) || !isObject(b)) return false
+  if (!isRecord(a) || !isRecord(b)) return false
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
   )
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

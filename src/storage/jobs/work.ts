@@ -32,47 +32,68 @@ export interface Work {
   giveBack(): Promise<void>
 }
 
+/** A handler that runs. */
+interface Handling {
+  readonly context: WorkContext
+  readonly claim: Claim
+  readonly kind: JobKind
+  /** The number of deliveries and saves under way. */
+  busy: number
+  /** The receiver of the last delivery. */
+  host: string | undefined
+}
+
 /** Runs the handler of a claimed job. */
 export function startWork(context: WorkContext, claim: Claim): Work {
-  const { slots, isClosing, report, now, lookIn } = context
   const kind = context.kinds.get(claim.job.kind)!
-  const jobNow = (): Job => ({ partition: claim.partition, id: claim.id, data: claim.job.data })
-  let busy = 0
-  let host: string | undefined
+  const handling: Handling = { context, claim, kind, busy: 0, host: undefined }
 
-  async function stopWhenIdle(): Promise<void> {
-    // A handler that finished a delivery may save or return in this turn.
-    await nextTurn()
-    if (busy === 0) claim.stop()
-  }
-
-  async function during<T>(step: () => Promise<T>): Promise<T> {
-    busy++
+  /**
+   * Reports the error if a claim could not be ended. The job stays, and is due when the claim has expired.
+   */
+  async function untilOver(end: () => Promise<void>): Promise<void> {
     try {
-      return await step()
-    } finally {
-      busy--
-      if (isClosing()) void stopWhenIdle()
+      await end()
+    } catch (error) {
+      if (!(error instanceof FencedError)) context.report(error, jobOf(claim), kind)
     }
   }
 
-  function giveUp(code: string, message: string, cause: unknown): void {
-    const failures = claim.job.failures + 1
-    const error = new AgentwireError(code, message, { cause })
-    context.onUndelivered({ job: jobNow(), kind: claim.job.kind, host, failures, error }, kind)
+  return {
+    claim,
+    done: untilOver(() => work(handling)),
+    stopWhenIdle: () => stopWhenIdle(handling),
+    giveBack: () => untilOver(() => claim.end(claim.job, 0)),
   }
+}
 
-  const tools: JobTools = {
+const jobOf = ({ partition, id, job }: Claim): Job => ({ partition, id, data: job.data })
+
+async function work(handling: Handling): Promise<void> {
+  const { claim, kind } = handling
+  const failure = await failureOf(() => kind.handle(jobOf(claim), toolsOf(handling)))
+  if (claim.isOver) return
+  if (claim.signal.aborted) await claim.end(claim.job, 0)
+  else if (failure) await fail(handling, failure.error)
+  else await claim.end(undefined)
+}
+
+function toolsOf(handling: Handling): JobTools {
+  const { context, claim, kind } = handling
+  return {
     signal: claim.signal,
-    save: (data) => during(() => claim.save(data)),
-    skip: (error) =>
-      giveUp('delivery_refused', `A delivery of kind ${claim.job.kind} was permanently rejected.`, error),
+    save: (data) => during(handling, () => claim.save(data)),
+    skip(error) {
+      const message = `A delivery of kind ${claim.job.kind} was permanently rejected.`
+      giveUp(handling, 'delivery_refused', message, error)
+    },
     async deliver(request) {
-      if (isClosing()) claim.stop()
-      host = hostOf(request.url)
-      const release = await slots.acquire(host, claim.signal)
+      if (context.isClosing()) claim.stop()
+      const host = hostOf(request.url)
+      handling.host = host
+      const release = await context.slots.acquire(host, claim.signal)
       try {
-        return await during(async () => {
+        return await during(handling, async () => {
           // The claim then lasts longer than the delivery, and a removed job is not delivered.
           await claim.renew()
           return delivererOf(kind)({ ...request, signal: claim.signal })
@@ -82,50 +103,47 @@ export function startWork(context: WorkContext, claim: Claim): Work {
       }
     },
   }
+}
 
-  async function work(): Promise<void> {
-    const failure = await failureOf(() => kind.handle(jobNow(), tools))
-    if (claim.isOver) return
-    if (claim.signal.aborted) await claim.end(claim.job, 0)
-    else if (failure) await fail(failure.error)
-    else await claim.end(undefined)
-  }
+async function stopWhenIdle(handling: Handling): Promise<void> {
+  // A handler that finished a delivery may save or return in this turn.
+  await nextTurn()
+  if (handling.busy === 0) handling.claim.stop()
+}
 
-  /** Stores the failure and the time of the next attempt, or gives the job up. */
-  async function fail(error: unknown): Promise<void> {
-    const { job } = claim
-    const failures = job.failures + 1
-    const failingSince = job.failingSince ?? now()
-    const failingMs = now() - failingSince
-    const delay = nextDelay(kind.retry, { error, failures: job.failures, failingMs })
-    if (delay === undefined) {
-      await claim.end(undefined)
-      const message = `Gave up on a job of kind ${job.kind} after ${failures} failures in ${Math.round(failingMs / 1_000)} seconds.`
-      giveUp('job_given_up', message, error)
-      return
-    }
-    if (!(error instanceof DeliveryError)) report(error, jobNow(), kind)
-    await claim.end({ ...job, failures, failingSince }, delay)
-    lookIn(delay)
+async function during<T>(handling: Handling, step: () => Promise<T>): Promise<T> {
+  handling.busy++
+  try {
+    return await step()
+  } finally {
+    handling.busy--
+    if (handling.context.isClosing()) void stopWhenIdle(handling)
   }
+}
 
-  /**
-   * Reports the error if a claim could not be ended. The job stays, and is due when the claim has expired.
-   */
-  async function untilOver(end: () => Promise<void>): Promise<void> {
-    try {
-      await end()
-    } catch (error) {
-      if (!(error instanceof FencedError)) report(error, jobNow(), kind)
-    }
-  }
+function giveUp({ context, claim, kind, host }: Handling, code: string, message: string, cause: unknown) {
+  const failures = claim.job.failures + 1
+  const error = new AgentwireError(code, message, { cause })
+  context.onUndelivered({ job: jobOf(claim), kind: claim.job.kind, host, failures, error }, kind)
+}
 
-  return {
-    claim,
-    done: untilOver(work),
-    stopWhenIdle,
-    giveBack: () => untilOver(() => claim.end(claim.job, 0)),
+/** Stores the failure and the time of the next attempt, or gives the job up. */
+async function fail(handling: Handling, error: unknown): Promise<void> {
+  const { claim, kind, context } = handling
+  const { job } = claim
+  const failures = job.failures + 1
+  const failingSince = job.failingSince ?? context.now()
+  const failingMs = context.now() - failingSince
+  const delay = nextDelay(kind.retry, { error, failures: job.failures, failingMs })
+  if (delay === undefined) {
+    await claim.end(undefined)
+    const message = `Gave up on a job of kind ${job.kind} after ${failures} failures in ${Math.round(failingMs / 1_000)} seconds.`
+    giveUp(handling, 'job_given_up', message, error)
+    return
   }
+  if (!(error instanceof DeliveryError)) context.report(error, jobOf(claim), kind)
+  await claim.end({ ...job, failures, failingSince }, delay)
+  context.lookIn(delay)
 }
 
 async function failureOf(attempt: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {

@@ -10,6 +10,7 @@ import {
   scopeOf,
   sortKeyBehind,
 } from '../checkpointer/list-tuples.ts'
+import type { Remainder } from '../checkpointer/newest-checkpoint.ts'
 import {
   type CheckpointSaver,
   type CheckpointTuples,
@@ -33,67 +34,19 @@ export function memoryCheckpointer(): MemoryCheckpointer {
 export type MemoryThreads = Map<string, Map<string, Namespace>>
 
 export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer {
-  /**
-   * A namespace is stored when `add` is called, so that a value that cannot be copied leaves nothing behind.
-   */
-  function namespaceAt(threadId: string, name: string): Namespace {
-    return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
-  }
-
-  function add(threadId: string, name: string, namespace: Namespace): void {
-    const thread = threads.get(threadId) ?? new Map<string, Namespace>()
-    threads.set(threadId, thread.set(name, namespace))
-  }
-
-  function find({ threadId, namespace, checkpointId }: SavedAt): Kept | undefined {
-    const { kept, newest } = namespaceAt(threadId, namespace)
+  const find = ({ threadId, namespace, checkpointId }: SavedAt): Kept | undefined => {
+    const { kept, newest } = namespaceAt(threads, threadId, namespace)
     return checkpointId === undefined ? newest : kept.get(checkpointId)
   }
-
   const tuples: CheckpointTuples = {
     async load(at, isShared) {
       const kept = find(at)
       return kept && tupleOf(kept, isShared)
     },
-    newest: async (threadId, namespace) => namespaceAt(threadId, namespace).newest?.checkpointId,
-    async *list(config, { limit = Number.POSITIVE_INFINITY, before, filter = {} } = {}) {
-      const scope = scopeOf(config, before)
-      const { threadId } = scope
-      const inThreads = threadId === undefined ? [...threads.values()] : [threads.get(threadId)]
-      const found = inThreads
-        .flatMap((thread) => [...(thread?.values() ?? [])])
-        .flatMap(({ kept }) => [...kept.values()])
-      const matches = metadataCheck(filter)
-      let left = limit
-      for (const kept of placesInScope(scope, found)) {
-        if (left <= 0) return
-        if (!matches(kept.metadata)) continue
-        left -= 1
-        yield tupleOf(kept, false)
-      }
-    },
-    async put(given) {
-      const { threadId, namespace: name, checkpoint } = given
-      const namespace = namespaceAt(threadId, name)
-      const { id } = checkpoint
-      const kept = keep(namespace, given)
-      if (!namespace.kept.has(id) || namespace.newest?.checkpointId === id) namespace.newest = kept
-      namespace.kept.set(id, kept)
-      add(threadId, name, namespace)
-    },
-    async putWrites({ threadId, namespace: name, checkpointId, taskId, writes }) {
-      const copies = writes.map(([channel, value], position) => {
-        return { taskId, place: writeIndexOf(channel, position), channel, value: copy(value) }
-      })
-      const namespace = namespaceAt(threadId, name)
-      const kept = namespace.writes.get(checkpointId) ?? new Map()
-      namespace.writes.set(checkpointId, kept)
-      for (const write of copies) {
-        const key = `${write.place} ${taskId}`
-        if (write.place < 0 || !kept.has(key)) kept.set(key, write)
-      }
-      add(threadId, name, namespace)
-    },
+    newest: async (threadId, namespace) => namespaceAt(threads, threadId, namespace).newest?.checkpointId,
+    list: (config, options) => list(threads, config, options),
+    put: async (given) => put(threads, given),
+    putWrites: async (given) => putWrites(threads, given),
     async deleteThread(threadId) {
       threads.delete(threadId)
     },
@@ -102,15 +55,8 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
       yield* namespaces.flatMap(({ kept }) => [...kept.values()]).sort(newestFirst)
     },
     async keepOnly(threadId, remainders) {
-      for (const { namespace: name, newest, checkpointIds } of remainders) {
-        const namespace = namespaceAt(threadId, name)
-        if (namespace.newest?.checkpointId !== newest) continue
-        const { kept, writes } = namespace
-        // Writes may arrive before their checkpoint.
-        for (const id of writes.keys())
-          if ((kept.has(id) || id <= newest) && !checkpointIds.includes(id)) writes.delete(id)
-        for (const id of kept.keys()) if (!checkpointIds.includes(id)) kept.delete(id)
-      }
+      for (const remainder of remainders)
+        keepOnly(namespaceAt(threads, threadId, remainder.namespace), remainder)
     },
     async *ancestors(at, channels) {
       for (let kept = parentOf(find(at)); kept; kept = parentOf(kept)) {
@@ -124,6 +70,74 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
     },
   }
   return createSaver('memoryCheckpointer', jsonSerde, tuples)
+}
+
+/** A namespace is stored when `add` is called, so that a value that cannot be copied leaves nothing behind. */
+function namespaceAt(threads: MemoryThreads, threadId: string, name: string): Namespace {
+  return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
+}
+
+function add(threads: MemoryThreads, threadId: string, name: string, namespace: Namespace): void {
+  const thread = threads.get(threadId) ?? new Map<string, Namespace>()
+  threads.set(threadId, thread.set(name, namespace))
+}
+
+async function* list(
+  threads: MemoryThreads,
+  ...[config, { limit = Number.POSITIVE_INFINITY, before, filter = {} } = {}]: Parameters<
+    CheckpointTuples['list']
+  >
+): AsyncGenerator<CheckpointTuple> {
+  const scope = scopeOf(config, before)
+  const { threadId } = scope
+  const inThreads = threadId === undefined ? [...threads.values()] : [threads.get(threadId)]
+  const found = inThreads
+    .flatMap((thread) => [...(thread?.values() ?? [])])
+    .flatMap(({ kept }) => [...kept.values()])
+  const matches = metadataCheck(filter)
+  let left = limit
+  for (const kept of placesInScope(scope, found)) {
+    if (left <= 0) return
+    if (!matches(kept.metadata)) continue
+    left -= 1
+    yield tupleOf(kept, false)
+  }
+}
+
+function put(threads: MemoryThreads, given: NewCheckpoint): void {
+  const { threadId, namespace: name, checkpoint } = given
+  const namespace = namespaceAt(threads, threadId, name)
+  const { id } = checkpoint
+  const kept = keep(namespace, given)
+  if (!namespace.kept.has(id) || namespace.newest?.checkpointId === id) namespace.newest = kept
+  namespace.kept.set(id, kept)
+  add(threads, threadId, name, namespace)
+}
+
+function putWrites(
+  threads: MemoryThreads,
+  ...[{ threadId, namespace: name, checkpointId, taskId, writes }]: Parameters<CheckpointTuples['putWrites']>
+): void {
+  const copies = writes.map(([channel, value], position) => {
+    return { taskId, place: writeIndexOf(channel, position), channel, value: copy(value) }
+  })
+  const namespace = namespaceAt(threads, threadId, name)
+  const kept = namespace.writes.get(checkpointId) ?? new Map()
+  namespace.writes.set(checkpointId, kept)
+  for (const write of copies) {
+    const key = `${write.place} ${taskId}`
+    if (write.place < 0 || !kept.has(key)) kept.set(key, write)
+  }
+  add(threads, threadId, name, namespace)
+}
+
+function keepOnly(namespace: Namespace, { newest, checkpointIds }: Remainder): void {
+  if (namespace.newest?.checkpointId !== newest) return
+  const { kept, writes } = namespace
+  // Writes may arrive before their checkpoint.
+  for (const id of writes.keys())
+    if ((kept.has(id) || id <= newest) && !checkpointIds.includes(id)) writes.delete(id)
+  for (const id of kept.keys()) if (!checkpointIds.includes(id)) kept.delete(id)
 }
 
 function parentOf(kept: Kept | undefined): Kept | undefined {

@@ -34,32 +34,26 @@ interface Entry {
   readonly kept: Kept
 }
 
+interface Contents {
+  readonly collections: Map<string, Collection>
+  readonly indexes: Map<string, Fields>
+  /** Documents with a time to live, each with its collection. */
+  readonly expiring: Map<Kept, string>
+  /**
+   * One increasing counter for all documents: a version is never reused, neither after a delete nor after a
+   * restart, because the clock seeds it.
+   */
+  lastVersion: number
+}
+
 export function createDocuments() {
   const collections = new Map<string, Collection>()
   const indexes = new Map<string, Fields>()
-  /** Documents with a time to live, each with its collection. */
-  const expiring = new Map<Kept, string>()
-  // One increasing counter for all documents: a version is never reused, neither after a delete nor after a
-  // restart, because the clock seeds it.
-  let lastVersion = 0
+  const contents: Contents = { collections, indexes, expiring: new Map(), lastVersion: 0 }
 
   function find(partition: string, collection: string, id: string, now: number): Kept | undefined {
     const kept = collections.get(collection)?.get(partition)?.get(id)
     return kept && kept.expiresAt > now ? kept : undefined
-  }
-
-  function remove(partition: string, collection: string, id: string): void {
-    const partitions = collections.get(collection)
-    const docs = partitions?.get(partition)
-    const kept = docs?.get(id)
-    if (!kept) return
-    expiring.delete(kept)
-    changeIndex(indexes.get(collection)!, kept, kept.index, {})
-    docs!.delete(id)
-    if (docs!.size === 0) partitions!.delete(partition)
-    if (partitions!.size > 0) return
-    collections.delete(collection)
-    indexes.delete(collection)
   }
 
   return {
@@ -70,27 +64,12 @@ export function createDocuments() {
     },
     version: (partition: string, collection: string, id: string, now: number): number | undefined =>
       find(partition, collection, id, now)?.version,
-    put(collection: string, doc: Omit<Kept, 'version'>, now: number): number {
-      lastVersion = Math.max(lastVersion + 1, Math.floor(now))
-      const docs = at(at(collections, collection), doc.partition)
-      const before = docs.get(doc.id)
-      const { partition, id, text, index, expiresAt } = doc
-      const kept = before ?? { partition, id, text, version: lastVersion, index, expiresAt }
-      changeIndex(at(indexes, collection), kept, before?.index ?? {}, index)
-      if (before) {
-        if (before.expiresAt !== Number.POSITIVE_INFINITY) expiring.delete(before)
-        before.text = text
-        before.version = lastVersion
-        before.index = index
-        before.expiresAt = expiresAt
-      } else docs.set(id, kept)
-      if (expiresAt !== Number.POSITIVE_INFINITY) expiring.set(kept, collection)
-      return lastVersion
-    },
-    remove,
+    put: (collection: string, doc: Omit<Kept, 'version'>, now: number) => put(contents, collection, doc, now),
+    remove: (partition: string, collection: string, id: string) =>
+      remove(contents, partition, collection, id),
     clear(partition: string): void {
       for (const [collection, partitions] of collections) {
-        for (const id of partitions.get(partition)?.keys() ?? []) remove(partition, collection, id)
+        for (const id of partitions.get(partition)?.keys() ?? []) remove(contents, partition, collection, id)
       }
     },
     has(partition: string): boolean {
@@ -109,16 +88,58 @@ export function createDocuments() {
       return docs ? sizeOf(docs) : 0
     },
     /** Removes expired documents and returns their partitions. */
-    sweep(now: number): Set<string> {
-      const touched = new Set<string>()
-      for (const [{ partition, id, expiresAt }, collection] of expiring) {
-        if (expiresAt > now) continue
-        remove(partition, collection, id)
-        touched.add(partition)
-      }
-      return touched
-    },
+    sweep: (now: number) => sweep(contents, now),
   }
+}
+
+/** Returns the version. */
+function put(contents: Contents, collection: string, doc: Omit<Kept, 'version'>, now: number): number {
+  const { collections, indexes, expiring } = contents
+  const version = Math.max(contents.lastVersion + 1, Math.floor(now))
+  contents.lastVersion = version
+  const docs = at(at(collections, collection), doc.partition)
+  const before = docs.get(doc.id)
+  const { partition, id, text, index, expiresAt } = doc
+  const kept = before ?? { partition, id, text, version, index, expiresAt }
+  changeIndex(at(indexes, collection), kept, before?.index ?? {}, index)
+  if (before) {
+    if (before.expiresAt !== Number.POSITIVE_INFINITY) expiring.delete(before)
+    before.text = text
+    before.version = version
+    before.index = index
+    before.expiresAt = expiresAt
+  } else docs.set(id, kept)
+  if (expiresAt !== Number.POSITIVE_INFINITY) expiring.set(kept, collection)
+  return version
+}
+
+function remove(
+  { collections, indexes, expiring }: Contents,
+  partition: string,
+  collection: string,
+  id: string,
+): void {
+  const partitions = collections.get(collection)
+  const docs = partitions?.get(partition)
+  const kept = docs?.get(id)
+  if (!kept) return
+  expiring.delete(kept)
+  changeIndex(indexes.get(collection)!, kept, kept.index, {})
+  docs!.delete(id)
+  if (docs!.size === 0) partitions!.delete(partition)
+  if (partitions!.size > 0) return
+  collections.delete(collection)
+  indexes.delete(collection)
+}
+
+function sweep(contents: Contents, now: number): Set<string> {
+  const touched = new Set<string>()
+  for (const [{ partition, id, expiresAt }, collection] of contents.expiring) {
+    if (expiresAt > now) continue
+    remove(contents, partition, collection, id)
+    touched.add(partition)
+  }
+  return touched
 }
 
 function at<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {

@@ -18,14 +18,11 @@ export function createPartitions(
   hasDocuments: (id: string) => boolean,
 ) {
   const known = new Map<string, Partition>()
-  /** The counters of dropped partitions, because counters must not decrease. */
-  const tombstones = new Map<string, { readonly head: number; readonly token: number }>()
+  const tombstones = createTombstones()
   /** Logs with events, ordered by their last append, oldest first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
   let logBytes = 0
-  /** The highest token of dropped tombstones. No partition issues a lower token again. */
-  let tokenFloor = 0
 
   /** Changes the log, and updates the counts of events and bytes. */
   function changeLog(id: string, log: EventLog, change: () => void): void {
@@ -39,13 +36,7 @@ export function createPartitions(
     const partition = known.get(id)
     if (!partition || partition.lease || partition.log.pages.length > 0 || hasDocuments(id)) return
     known.delete(id)
-    const { token, log } = partition
-    if (log.head === 0 && token <= tokenFloor) return
-    tombstones.set(id, { head: log.head, token })
-    if (tombstones.size <= MAX_TOMBSTONES) return
-    const [oldest, given] = tombstones.entries().next().value!
-    tombstones.delete(oldest)
-    tokenFloor = Math.max(tokenFloor, given.token)
+    tombstones.add(id, { head: partition.log.head, token: partition.token })
   }
 
   function evict(written: string): void {
@@ -59,7 +50,7 @@ export function createPartitions(
 
   return {
     known,
-    tombstones,
+    tombstones: tombstones.counters,
     byAppend,
     leased,
     changeLog,
@@ -69,21 +60,18 @@ export function createPartitions(
     find(id: string): Partition {
       const found = known.get(id)
       if (found) return found
-      const { head, token } = tombstones.get(id) ?? { head: 0, token: tokenFloor }
+      const { head, token } = tombstones.find(id)
       return { log: createLog(head, maxThreadBytes), token, lease: undefined }
     },
     keep(id: string, partition: Partition): void {
       known.set(id, partition)
-      tombstones.delete(id)
+      tombstones.counters.delete(id)
     },
-    append(id: string, { log }: Partition, { token, events }: Op & { op: 'append' }, time: number): void {
-      if (events.length === 0) return
+    append(id: string, { log }: Partition, op: Op & { op: 'append' }, time: number): void {
+      if (op.events.length === 0) return
       byAppend.delete(id)
       byAppend.set(id, log)
-      changeLog(id, log, () => {
-        appendEvents(log, token, events, time)
-        while (log.bytes > maxThreadBytes && log.pages.length > 1) dropOldestPage(log)
-      })
+      changeLog(id, log, () => appendWithin(maxThreadBytes, log, op, time))
       evict(id)
     },
     setLease(id: string, partition: Partition, lease: LeaseRecord | undefined): void {
@@ -92,7 +80,41 @@ export function createPartitions(
       else leased.delete(id)
     },
     clear(): void {
-      for (const map of [known, byAppend, leased, tombstones]) map.clear()
+      for (const map of [known, byAppend, leased, tombstones.counters]) map.clear()
     },
   }
+}
+
+interface Counters {
+  readonly head: number
+  readonly token: number
+}
+
+/** The counters of dropped partitions, because counters must not decrease. */
+function createTombstones() {
+  const counters = new Map<string, Counters>()
+  /** The highest token of dropped tombstones. No partition issues a lower token again. */
+  let tokenFloor = 0
+  return {
+    counters,
+    find: (id: string): Counters => counters.get(id) ?? { head: 0, token: tokenFloor },
+    add(id: string, { head, token }: Counters): void {
+      if (head === 0 && token <= tokenFloor) return
+      counters.set(id, { head, token })
+      if (counters.size <= MAX_TOMBSTONES) return
+      const [oldest, given] = counters.entries().next().value!
+      counters.delete(oldest)
+      tokenFloor = Math.max(tokenFloor, given.token)
+    },
+  }
+}
+
+function appendWithin(
+  maxBytes: number,
+  log: EventLog,
+  { token, events }: Op & { op: 'append' },
+  time: number,
+): void {
+  appendEvents(log, token, events, time)
+  while (log.bytes > maxBytes && log.pages.length > 1) dropOldestPage(log)
 }

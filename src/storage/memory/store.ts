@@ -4,7 +4,7 @@ import { changeBy, checkChange, checkFence, leaseOf, type PreparedOp, prepareOps
 import { createListeners } from '../store/listeners.ts'
 import { dropOlderThan, keepLast, readEvents } from '../store/log-pages.ts'
 import type { RetentionOptions } from '../store/retention.ts'
-import type { Committed, Inspection, Store } from '../store/store.ts'
+import type { Committed, Guard, Inspection, LeaseRecord, Store } from '../store/store.ts'
 import { MEMORY } from './capabilities.ts'
 import { createDocuments, type Documents } from './documents.ts'
 import { createPartitions, type Partition, type Partitions } from './partitions.ts'
@@ -60,26 +60,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     async commit(id, change): Promise<Committed> {
       assertOpen()
       const prepared = prepareOps(change)
-      const time = now()
-      const partition = find(id)
-      const { log, token, lease } = partition
-      checkChange(id, change.guards ?? [], prepared, {
-        now: time,
-        head: log.head,
-        token,
-        lease,
-        version: (collection, docId) => documents.version(id, collection, docId, time),
-      })
-      partitions.keep(id, partition)
-      const versions: number[] = []
-      for (const op of prepared) {
-        const version = apply(partitions, documents, id, partition, op, time)
-        if (version !== undefined) versions.push(version)
-      }
-      const { head } = log
-      settle(id)
+      const committed = commit(partitions, documents, id, change.guards, prepared, now())
       if (listeners.has(id)) listeners.notify(id, changeBy(prepared))
-      return { head, versions }
+      return committed
     },
     async read(id, query) {
       assertOpen()
@@ -102,12 +85,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async expired({ limit = 100 } = {}) {
       assertOpen()
-      const time = now()
-      return [...partitions.leased.values()]
-        .map(({ lease }) => lease!)
-        .filter(({ expiresAt }) => expiresAt <= time)
-        .sort((a, b) => a.expiresAt - b.expiresAt)
-        .slice(0, limit)
+      return expiredLeases(partitions, now()).slice(0, limit)
     },
     async trim(id, bound) {
       assertOpen()
@@ -121,12 +99,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     async sweep() {
       assertOpen()
       for (const id of documents.sweep(now())) settle(id)
-      if (maxAgeMs === undefined) return
-      for (const [id, log] of [...partitions.byAppend]) {
-        if (partitions.leased.has(id)) continue
-        changeLog(id, log, () => dropOlderThan(log, now() - maxAgeMs))
-        settle(id)
-      }
+      if (maxAgeMs !== undefined) dropOldEvents(partitions, () => now() - maxAgeMs)
     },
     async setup() {
       assertOpen()
@@ -137,6 +110,49 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       listeners.clear()
       partitions.clear()
     },
+  }
+}
+
+function commit(
+  partitions: Partitions,
+  documents: Documents,
+  id: string,
+  guards: readonly Guard[] = [],
+  ops: readonly PreparedOp[],
+  time: number,
+): Committed {
+  const partition = partitions.find(id)
+  const { log, token, lease } = partition
+  checkChange(id, guards, ops, {
+    now: time,
+    head: log.head,
+    token,
+    lease,
+    version: (collection, docId) => documents.version(id, collection, docId, time),
+  })
+  partitions.keep(id, partition)
+  const versions: number[] = []
+  for (const op of ops) {
+    const version = apply(partitions, documents, id, partition, op, time)
+    if (version !== undefined) versions.push(version)
+  }
+  const { head } = log
+  partitions.settle(id)
+  return { head, versions }
+}
+
+const expiredLeases = ({ leased }: Partitions, time: number): LeaseRecord[] =>
+  [...leased.values()]
+    .map(({ lease }) => lease!)
+    .filter(({ expiresAt }) => expiresAt <= time)
+    .sort((a, b) => a.expiresAt - b.expiresAt)
+
+/** Of logs that no run writes. */
+function dropOldEvents({ byAppend, leased, changeLog, settle }: Partitions, oldest: () => number): void {
+  for (const [id, log] of [...byAppend]) {
+    if (leased.has(id)) continue
+    changeLog(id, log, () => dropOlderThan(log, oldest()))
+    settle(id)
   }
 }
 

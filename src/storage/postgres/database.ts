@@ -1,7 +1,8 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { once } from '../../core/lazy.ts'
+import { createGate } from '../coordination/gate.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
-import { closed, UnavailableError } from '../errors.ts'
+import { UnavailableError } from '../errors.ts'
 import type { SqlStatement } from '../sql/list-documents.ts'
 import type { Names } from './names.ts'
 import {
@@ -43,12 +44,16 @@ interface DatabaseOptions {
 const MIGRATION_DEADLINE_MS = 60_000
 
 export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) {
-  let isClosed = false
+  const { assertOpen, enter, leave, close } = createGate()
   let opened: Connections | undefined
-  const running = new Set<Promise<unknown>>()
 
-  function assertOpen(): void {
-    if (isClosed) throw closed()
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    enter()
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
   }
 
   const connections = once(async () => {
@@ -56,117 +61,9 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     if (opened.pool.listenerCount('error') === 0) opened.pool.on('error', ignoreIdle)
     return opened
   })
-
-  const known = new Map<string, { readonly text: string; readonly name: string }>()
-
-  /** A statement, by its text before names are filled in. */
-  function preparable(text: string) {
-    const found = known.get(text)
-    if (found) return found
-    const filled = names.fill(text)
-    const made = { text: filled, name: nameOf(filled) }
-    known.set(text, made)
-    return made
-  }
-
-  async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
-    const made = await connections()
-    const { pool } = made
-    // In a function of its own, because a pool throws synchronously if the address cannot be parsed.
-    const waiting = (async () => pool.connect())()
-    try {
-      return await deadline.race(waiting)
-    } catch (cause) {
-      if (!deadline.isOver) {
-        throw new UnavailableError(`Postgres cannot be reached${hostOf(made)}.`, { written: 'no', cause })
-      }
-      // The pool may still return a connection, which is not used.
-      waiting.then(
-        (client) => client.release(),
-        () => {},
-      )
-      throw new UnavailableError(
-        `Timed out connecting to Postgres${hostOf(made)}: it is unreachable, or the pool is exhausted.`,
-        { written: 'no', cause },
-      )
-    }
-  }
-
-  async function withClient<T>(
-    deadline: Deadline,
-    mutates: boolean,
-    work: (client: PostgresPoolClient) => Promise<T>,
-  ): Promise<T> {
-    const client = await acquire(deadline)
-    client.on('error', ignoreIdle)
-    let destroy = false
-    try {
-      return await deadline.race(work(client))
-    } catch (error) {
-      destroy = !isUsable(error)
-      throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
-    } finally {
-      client.removeListener('error', ignoreIdle)
-      client.release(destroy)
-    }
-  }
-
-  const setup = once(() =>
-    track(async () => {
-      const deadline = createDeadline(MIGRATION_DEADLINE_MS)
-      // The text of the tables and functions is long, and is needed only once.
-      const { migrate } = await import('./migrate.ts')
-      await withClient(deadline, true, (client) => migrate(client, names))
-    }),
-  )
-
-  async function send(
-    ready: (() => Promise<void>) | undefined,
-    text: string,
-    values: readonly unknown[],
-    {
-      mutates = false,
-      signal,
-      onSend,
-      prepared = false,
-      ms = deadlineMs,
-    }: CallOptions & { ms?: number } = {},
-  ): Promise<Row[]> {
-    const deadline = createDeadline(ms, signal)
-    if (ready) await within(deadline, ready())
-    const statement = prepared ? preparable(text) : { text: names.fill(text) }
-    const query = { ...statement, values: [...values], types: AS_TEXT }
-    const unnamed = { ...query, name: undefined }
-    for (;;) {
-      try {
-        return await withClient(deadline, mutates, async (client) => {
-          const isNamed = prepared && (await keepsStatements(client))
-          onSend?.()
-          try {
-            return (await client.query(isNamed ? query : unnamed)).rows as Row[]
-          } catch (error) {
-            if (!isNamed || !lostStatements(client, error)) throw error
-            return (await client.query(unnamed)).rows as Row[]
-          }
-        })
-      } catch (error) {
-        // The transaction lost against another one and wrote nothing, so it is retried.
-        if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
-      }
-    }
-  }
-
+  const setup = once(() => track(() => migrateBy(connections, names)))
+  const send = createSend(connections, names, deadlineMs)
   const writes = createWrites((text, values, options) => send(setup, text, values, options), deadlineMs)
-
-  async function track<T>(work: () => Promise<T>): Promise<T> {
-    const promise = work()
-    running.add(promise)
-    try {
-      return await promise
-    } finally {
-      running.delete(promise)
-    }
-  }
 
   async function run(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]> {
     assertOpen()
@@ -207,14 +104,114 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
       await setup()
     },
     /** Rejects further calls, and resolves when active calls have ended. */
-    async close() {
-      isClosed = true
-      await Promise.allSettled(running)
-    },
+    close,
     /** Closes the connections that the user does not own. */
     async end() {
       await opened?.end()
     },
+  }
+}
+
+type Connect = () => Promise<Connections>
+
+async function migrateBy(connections: Connect, names: Names): Promise<void> {
+  const deadline = createDeadline(MIGRATION_DEADLINE_MS)
+  // The text of the tables and functions is long, and is needed only once.
+  const { migrate } = await import('./migrate.ts')
+  await withClient(connections, deadline, true, (client) => migrate(client, names))
+}
+
+async function acquire(connections: Connect, deadline: Deadline): Promise<PostgresPoolClient> {
+  const made = await connections()
+  const { pool } = made
+  // In a function of its own, because a pool throws synchronously if the address cannot be parsed.
+  const waiting = (async () => pool.connect())()
+  try {
+    return await deadline.race(waiting)
+  } catch (cause) {
+    if (!deadline.isOver) {
+      throw new UnavailableError(`Postgres cannot be reached${hostOf(made)}.`, { written: 'no', cause })
+    }
+    // The pool may still return a connection, which is not used.
+    waiting.then(
+      (client) => client.release(),
+      () => {},
+    )
+    throw new UnavailableError(
+      `Timed out connecting to Postgres${hostOf(made)}: it is unreachable, or the pool is exhausted.`,
+      { written: 'no', cause },
+    )
+  }
+}
+
+async function withClient<T>(
+  connections: Connect,
+  deadline: Deadline,
+  mutates: boolean,
+  work: (client: PostgresPoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await acquire(connections, deadline)
+  client.on('error', ignoreIdle)
+  let destroy = false
+  try {
+    return await deadline.race(work(client))
+  } catch (error) {
+    destroy = !isUsable(error)
+    throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
+  } finally {
+    client.removeListener('error', ignoreIdle)
+    client.release(destroy)
+  }
+}
+
+/** Sends statements, each as a transaction of its own, when `ready` has settled. */
+function createSend(connections: Connect, names: Names, deadlineMs: number) {
+  const known = new Map<string, { readonly text: string; readonly name: string }>()
+
+  /** A statement, by its text before names are filled in. */
+  function preparable(text: string) {
+    const found = known.get(text)
+    if (found) return found
+    const filled = names.fill(text)
+    const made = { text: filled, name: nameOf(filled) }
+    known.set(text, made)
+    return made
+  }
+
+  return async function send(
+    ready: (() => Promise<void>) | undefined,
+    text: string,
+    values: readonly unknown[],
+    {
+      mutates = false,
+      signal,
+      onSend,
+      prepared = false,
+      ms = deadlineMs,
+    }: CallOptions & { ms?: number } = {},
+  ): Promise<Row[]> {
+    const deadline = createDeadline(ms, signal)
+    if (ready) await within(deadline, ready())
+    const statement = prepared ? preparable(text) : { text: names.fill(text) }
+    const query = { ...statement, values: [...values], types: AS_TEXT }
+    const unnamed = { ...query, name: undefined }
+    for (;;) {
+      try {
+        return await withClient(connections, deadline, mutates, async (client) => {
+          const isNamed = prepared && (await keepsStatements(client))
+          onSend?.()
+          try {
+            return (await client.query(isNamed ? query : unnamed)).rows as Row[]
+          } catch (error) {
+            if (!isNamed || !lostStatements(client, error)) throw error
+            return (await client.query(unnamed)).rows as Row[]
+          }
+        })
+      } catch (error) {
+        // The transaction lost against another one and wrote nothing, so it is retried.
+        if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
+      }
+    }
   }
 }
 

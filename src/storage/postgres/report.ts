@@ -1,5 +1,4 @@
-import type { StorageReport } from '../durable.ts'
-import { EMPTY_COUNTS, readCounts } from '../durable-storage.ts'
+import { EMPTY_COUNTS, readCounts, type StorageReport } from '../durable-storage.ts'
 import type { Database } from './database.ts'
 import { migrations } from './migrate.ts'
 import type { Row } from './pool.ts'

@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { once } from '../../core/lazy.ts'
+import { createGate, type Gate } from '../coordination/gate.ts'
 import { inTime, Late } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
 import type { Argument, Connection, Receive, Script } from './connection.ts'
@@ -31,37 +32,130 @@ interface DatabaseOptions {
 
 export function createDatabase(options: DatabaseOptions) {
   const { keys, isCluster, deadlineMs, createConnection } = options
+  const gate = createGate()
+  const { assertOpen, enter, leave } = gate
+  const connections = createConnections(createConnection, deadlineMs, assertOpen)
+  const link: Link = { gate, connections, deadlineMs }
+  let isPrepared = false
+
+  const prepare = once(async () => {
+    await options.prepare(send)
+    isPrepared = true
+  })
+
+  async function prepareAndAcquire(): Promise<Connection> {
+    await prepare()
+    return connections.used ?? connections.acquire()
+  }
+
+  const send: Send = ([name, ...args], key) =>
+    transmit(link, connections.used ?? connections.acquire, {}, key, name!, args)
+
+  return {
+    keys,
+    isCluster,
+    deadlineMs,
+    createConnection,
+    assertOpen,
+    /**
+     * Runs one script within the time limit. Throws `UnavailableError`. Strings in the response are bytes.
+     */
+    run(call: Call): Promise<unknown> {
+      if (gate.isClosed()) return Promise.reject(closed())
+      const { script, keys, args = [] } = call
+      const ready = (isPrepared && connections.used) || prepareAndAcquire
+      return transmit(link, ready, call, keys[0], 'EVALSHA', [
+        script.sha,
+        String(keys.length),
+        ...keys,
+        ...args,
+      ])
+    },
+    /** Sends one command that does not concern a partition. */
+    async send(...command: Parameters<Send>) {
+      assertOpen()
+      return send(...command)
+    },
+    /** Starts work that only `close` waits for. It must be harmless if it is not completed. */
+    later(work: () => Promise<unknown>): void {
+      if (gate.isClosed()) return
+      enter()
+      work().then(leave, leave)
+    },
+    async setup() {
+      assertOpen()
+      await prepare()
+    },
+    /** Rejects further calls, and resolves when active calls have ended. */
+    async close() {
+      const allEnded = gate.close()
+      connections.giveUp()
+      await allEnded
+      connections.close()
+    },
+  }
+}
+
+interface Link {
+  readonly gate: Gate
+  readonly connections: ReturnType<typeof createConnections>
+  readonly deadlineMs: number
+}
+
+/** Every call goes through this function, so it has few steps. */
+async function transmit(
+  { gate, connections, deadlineMs }: Link,
+  ready: Connection | (() => Promise<Connection>),
+  { signal, mutates = false, script }: Partial<Call>,
+  key: string | undefined,
+  command: string,
+  args: readonly Argument[],
+): Promise<unknown> {
+  let on: Connection | undefined
+  let ms = deadlineMs
+  gate.enter()
+  try {
+    if (typeof ready === 'function') {
+      const begun = performance.now()
+      on = await readyInTime(deadlineMs, signal, ready())
+      ms -= performance.now() - begun
+    } else {
+      on = ready
+    }
+    try {
+      return await inTime(ms, signal, on.send(key, command, args))
+    } catch (error) {
+      if (!script || !isNoScript(error)) throw error
+      return await inTime(ms, signal, on.send(key, 'EVAL', [script.text, ...args.slice(1)]))
+    }
+  } catch (error) {
+    if (on && error instanceof Late) connections.retire(on)
+    throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
+  } finally {
+    gate.leave()
+  }
+}
+
+/** Opens a connection when the one in use has ended or timed out. */
+function createConnections(
+  create: DatabaseOptions['createConnection'],
+  deadlineMs: number,
+  assertOpen: () => void,
+) {
   /**
    * Open connections and those being opened. A connection that timed out gets no new calls, and is closed
    * when its calls have ended.
    */
-  const connections = new Set<Connection>()
-  let used: Connection | undefined
+  const all = new Set<Connection>()
   let connecting: Connection | undefined
   let opening: Promise<Connection> | undefined
-  let isPrepared = false
-  let isClosed = false
-  /** Calls that `close` waits for. */
-  let underWay = 0
-  let allEnded = () => {}
-
-  function assertOpen(): void {
-    if (isClosed) throw closed()
-  }
-
-  function acquire(): Promise<Connection> {
-    opening ??= open().finally(() => {
-      opening = undefined
-    })
-    return opening
-  }
 
   async function open(): Promise<Connection> {
-    const connection = await createConnection()
-    connections.add(connection)
+    const connection = await create()
+    all.add(connection)
     void connection.ended.then(() => {
-      connections.delete(connection)
-      if (used === connection) used = undefined
+      all.delete(connection)
+      if (connections.used === connection) connections.used = undefined
     })
     try {
       assertOpen()
@@ -74,109 +168,31 @@ export function createDatabase(options: DatabaseOptions) {
     } finally {
       connecting = undefined
     }
-    used = connection
+    connections.used = connection
     return connection
   }
 
-  function retire(connection: Connection): void {
-    if (used !== connection) return
-    used = undefined
-    const timer = setTimeout(() => connection.close(), deadlineMs)
-    void connection.ended.then(() => clearTimeout(timer))
-  }
-
-  const prepare = once(async () => {
-    await options.prepare(send)
-    isPrepared = true
-  })
-
-  async function prepareAndAcquire(): Promise<Connection> {
-    await prepare()
-    return used ?? acquire()
-  }
-
-  /** Every call goes through this function, so it has few steps. */
-  async function transmit(
-    ready: Connection | (() => Promise<Connection>),
-    { signal, mutates = false, script }: Partial<Call>,
-    key: string | undefined,
-    command: string,
-    args: readonly Argument[],
-  ): Promise<unknown> {
-    let on: Connection | undefined
-    let ms = deadlineMs
-    underWay += 1
-    try {
-      if (typeof ready === 'function') {
-        const begun = performance.now()
-        on = await readyInTime(deadlineMs, signal, ready())
-        ms -= performance.now() - begun
-      } else {
-        on = ready
-      }
-      try {
-        return await inTime(ms, signal, on.send(key, command, args))
-      } catch (error) {
-        if (!script || !isNoScript(error)) throw error
-        return await inTime(ms, signal, on.send(key, 'EVAL', [script.text, ...args.slice(1)]))
-      }
-    } catch (error) {
-      if (on && error instanceof Late) retire(on)
-      throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
-    } finally {
-      end()
-    }
-  }
-
-  function end(): void {
-    underWay -= 1
-    if (isClosed && underWay === 0) allEnded()
-  }
-
-  const send: Send = ([name, ...args], key) => transmit(used ?? acquire, {}, key, name!, args)
-
-  return {
-    keys,
-    isCluster,
-    deadlineMs,
-    createConnection,
-    assertOpen,
-    /**
-     * Runs one script within the time limit. Throws `UnavailableError`. Strings in the response are bytes.
-     */
-    run(call: Call): Promise<unknown> {
-      if (isClosed) return Promise.reject(closed())
-      const { script, keys, args = [] } = call
-      const ready = isPrepared && used ? used : prepareAndAcquire
-      return transmit(ready, call, keys[0], 'EVALSHA', [script.sha, String(keys.length), ...keys, ...args])
+  const connections = {
+    used: undefined as Connection | undefined,
+    acquire(): Promise<Connection> {
+      opening ??= open().finally(() => {
+        opening = undefined
+      })
+      return opening
     },
-    /** Sends one command that does not concern a partition. */
-    async send(...command: Parameters<Send>) {
-      assertOpen()
-      return send(...command)
+    retire(connection: Connection): void {
+      if (connections.used !== connection) return
+      connections.used = undefined
+      const timer = setTimeout(() => connection.close(), deadlineMs)
+      void connection.ended.then(() => clearTimeout(timer))
     },
-    /** Starts work that only `close` waits for. It must be harmless if it is not completed. */
-    later(work: () => Promise<unknown>): void {
-      if (isClosed) return
-      underWay += 1
-      work().then(end, end)
-    },
-    async setup() {
-      assertOpen()
-      await prepare()
-    },
-    /** Rejects further calls, and resolves when active calls have ended. */
-    async close() {
-      isClosed = true
-      connecting?.close()
-      if (underWay > 0) {
-        await new Promise<void>((resolve) => {
-          allEnded = resolve
-        })
-      }
-      for (const connection of connections) connection.close()
+    /** Stops opening a connection. */
+    giveUp: (): void => connecting?.close(),
+    close(): void {
+      for (const connection of all) connection.close()
     },
   }
+  return connections
 }
 
 /** If this fails, nothing was written yet. */

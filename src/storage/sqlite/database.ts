@@ -36,101 +36,37 @@ const PAUSE_MS = 4
 
 export function createDatabase(options: DatabaseOptions) {
   const { prefix, deadlineMs } = options
-  let opening: Promise<Connection> | undefined
-  let opened: SqliteDatabase | undefined
-  let connection: Connection | undefined
+  const { enter, leave, isTaken } = createTurns()
+  const opener = createOpener(options, assertOpen)
   let closing: Promise<void> | undefined
-  /** Writes run one at a time, urgent ones first. */
-  const waiting = { urgent: [] as (() => void)[], other: [] as (() => void)[] }
-  let isWriting = false
-
-  async function enter(isUrgent: boolean): Promise<void> {
-    if (isWriting) await new Promise<void>((begin) => waiting[isUrgent ? 'urgent' : 'other'].push(begin))
-    isWriting = true
-  }
-
-  function leave(): void {
-    const next = waiting.urgent.shift() ?? waiting.other.shift()
-    if (next) next()
-    else isWriting = false
-  }
 
   function assertOpen(): void {
     if (closing) throw closed()
   }
 
-  /** Retries until no other connection holds the lock, or the time is up. */
-  async function attempt<T>(end: number, work: () => T, signal?: AbortSignal | undefined): Promise<T> {
-    for (;;) {
-      if (signal?.aborted) {
-        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
-      }
-      try {
-        return work()
-      } catch (error) {
-        if (error instanceof AgentwireError) throw error
-        if (!isBusy(error)) throw toUnavailable(error, false)
-        if (performance.now() >= end) throw busyTooLong(error)
-      }
-      await sleep(PAUSE_MS)
-      assertOpen()
-    }
-  }
-
-  async function connect(): Promise<Connection> {
-    try {
-      opened ??= await options.open()
-    } catch (error) {
-      throw error instanceof AgentwireError ? error : toUnavailable(error, false)
-    }
-    return createConnection(opened, prefix)
-  }
-
-  async function open(end: number): Promise<Connection> {
-    const made = await connect()
-    await attempt(end, () => configure(made, BUSY_MS, options.synchronous))
-    if (!(await attempt(end, () => isMigrated(made, prefix)))) {
-      await attempt(end, () => transaction(made, 'BEGIN IMMEDIATE', () => migrate(made, prefix)))
-    }
-    connection = made
-    return made
-  }
-
-  function ready(end: number): Promise<Connection> {
-    opening ??= open(end).catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
-
   const deadline = () => performance.now() + deadlineMs
 
-  async function read<T>(work: (connection: Connection) => T): Promise<T> {
+  async function readBy<T>(open: Opener['ready'], work: (connection: Connection) => T): Promise<T> {
     assertOpen()
     const end = deadline()
-    const made = connection ?? (await ready(end))
+    const made = opener.connection ?? (await open(end))
     assertOpen()
-    return attempt(end, () => work(made))
+    return attempt(end, assertOpen, () => work(made))
   }
+
+  const read = <T>(work: (connection: Connection) => T): Promise<T> => readBy(opener.ready, work)
 
   return {
     prefix,
     assertOpen,
     /** Undefined until the first call has opened it, and after it is closed. */
     get connection() {
-      return closing ? undefined : connection
+      return closing ? undefined : opener.connection
     },
     /** Runs one statement, or several that need no common snapshot. */
     read,
     /** Runs one statement without calling `setup` first. */
-    async peek<T>(work: (connection: Connection) => T): Promise<T> {
-      assertOpen()
-      const end = deadline()
-      const made = connection ?? (await connect())
-      assertOpen()
-      return attempt(end, () => work(made))
-    },
+    peek: <T>(work: (connection: Connection) => T): Promise<T> => readBy(opener.connect, work),
     /** Runs statements on one snapshot of the database. */
     snapshot: <T>(work: (connection: Connection) => T): Promise<T> =>
       read((made) => transaction(made, 'BEGIN', () => work(made))),
@@ -143,27 +79,113 @@ export function createDatabase(options: DatabaseOptions) {
       const end = deadline()
       await enter(isUrgent)
       try {
-        const made = connection ?? (await ready(end))
+        const made = opener.connection ?? (await opener.ready(end))
         assertOpen()
         if (performance.now() >= end) throw busyTooLong()
-        return await attempt(end, () => transaction(made, 'BEGIN IMMEDIATE', () => work(made)), signal)
+        const whole = () => transaction(made, 'BEGIN IMMEDIATE', () => work(made))
+        return await attempt(end, assertOpen, whole, signal)
       } finally {
         leave()
       }
     },
     async setup() {
       assertOpen()
-      await ready(deadline())
+      await opener.ready(deadline())
     },
     close() {
       closing ??= (async () => {
-        if (isWriting) await enter(false)
-        // The caller that opened it has received this error.
-        await opening?.catch(() => {})
-        if (options.owned) opened?.close()
+        if (isTaken()) await enter(false)
+        await opener.close()
       })()
       return closing
     },
+  }
+}
+
+type Opener = ReturnType<typeof createOpener>
+
+/** Opens and migrates the database once. */
+function createOpener({ open, owned, prefix, synchronous }: DatabaseOptions, assertOpen: () => void) {
+  let opening: Promise<Connection> | undefined
+  let opened: SqliteDatabase | undefined
+
+  async function connect(): Promise<Connection> {
+    try {
+      opened ??= await open()
+    } catch (error) {
+      throw error instanceof AgentwireError ? error : toUnavailable(error, false)
+    }
+    return createConnection(opened, prefix)
+  }
+
+  async function migrated(end: number): Promise<Connection> {
+    const made = await connect()
+    await attempt(end, assertOpen, () => configure(made, BUSY_MS, synchronous))
+    if (!(await attempt(end, assertOpen, () => isMigrated(made, prefix)))) {
+      await attempt(end, assertOpen, () => transaction(made, 'BEGIN IMMEDIATE', () => migrate(made, prefix)))
+    }
+    opener.connection = made
+    return made
+  }
+
+  const opener = {
+    /** Undefined until the database is ready. */
+    connection: undefined as Connection | undefined,
+    connect,
+    ready(end: number): Promise<Connection> {
+      opening ??= migrated(end).catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    async close(): Promise<void> {
+      // The caller that opened it has received this error.
+      await opening?.catch(() => {})
+      if (owned) opened?.close()
+    },
+  }
+  return opener
+}
+
+/** Writes run one at a time, urgent ones first. */
+function createTurns() {
+  const waiting = { urgent: [] as (() => void)[], other: [] as (() => void)[] }
+  let isTaken = false
+  return {
+    isTaken: () => isTaken,
+    async enter(isUrgent: boolean): Promise<void> {
+      if (isTaken) await new Promise<void>((begin) => waiting[isUrgent ? 'urgent' : 'other'].push(begin))
+      isTaken = true
+    },
+    leave(): void {
+      const next = waiting.urgent.shift() ?? waiting.other.shift()
+      if (next) next()
+      else isTaken = false
+    },
+  }
+}
+
+/** Retries until no other connection holds the lock, or the time is up. */
+async function attempt<T>(
+  end: number,
+  assertOpen: () => void,
+  work: () => T,
+  signal?: AbortSignal | undefined,
+): Promise<T> {
+  for (;;) {
+    if (signal?.aborted) {
+      throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
+    }
+    try {
+      return work()
+    } catch (error) {
+      if (error instanceof AgentwireError) throw error
+      if (!isBusy(error)) throw toUnavailable(error, false)
+      if (performance.now() >= end) throw busyTooLong(error)
+    }
+    await sleep(PAUSE_MS)
+    assertOpen()
   }
 }
 

@@ -8,6 +8,17 @@ export type PartitionListeners = ReturnType<typeof createListeners>
  */
 export function createListeners(onLast: (key: string) => void = () => {}) {
   const listeners = new Map<string, Set<PartitionListener>>()
+
+  function notify(key: string, change: PartitionChange): void {
+    for (const listener of [...(listeners.get(key) ?? [])]) {
+      try {
+        listener(change)
+      } catch (error) {
+        console.error('agentwire: a store.watch listener threw an error.', error)
+      }
+    }
+  }
+
   return {
     add(key: string, listener: PartitionListener): () => void {
       const added = listeners.get(key) ?? new Set()
@@ -21,14 +32,10 @@ export function createListeners(onLast: (key: string) => void = () => {}) {
         onLast(key)
       }
     },
-    notify(key: string, change: PartitionChange): void {
-      for (const listener of [...(listeners.get(key) ?? [])]) {
-        try {
-          listener(change)
-        } catch (error) {
-          console.error('agentwire: a store.watch listener threw an error.', error)
-        }
-      }
+    notify,
+    /** Notifications of these keys may have been missed. */
+    notifyMissed(keys: Iterable<string> = [...listeners.keys()]): void {
+      for (const key of keys) notify(key, EVERYTHING)
     },
     has: (key: string): boolean => listeners.has(key),
     keys: (): string[] => [...listeners.keys()],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { newThread, putThread, type ThreadRecord } from '../../../src/engine/records/records.ts'
+import { newThread, type ThreadRecord } from '../../../src/engine/records/records.ts'
+import { putThread } from '../../../src/engine/records/thread.ts'
 
 const entry = (startsAt?: number) => ({
   runId: 'r',

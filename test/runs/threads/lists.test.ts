@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownerOf } from '../../../src/core/principal.ts'
-import { newThread, putThread, type ThreadRecord } from '../../../src/engine/records/records.ts'
+import { newThread, type ThreadRecord } from '../../../src/engine/records/records.ts'
+import { putThread } from '../../../src/engine/records/thread.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 import { PLACES } from '../../kit/databases.ts'
 import { engineOf } from '../../kit/engine.ts'

@@ -6,8 +6,7 @@ import {
   isBusy,
   toUnavailable,
 } from '../../../src/storage/sqlite/connection.ts'
-import { openFile } from '../../../src/storage/sqlite/report.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
+import { openFile, sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
 import { readLog } from '../../../src/storage/sqlite/store/store.ts'
 import type { Op } from '../../../src/storage/store/store.ts'
 import { temporaryFiles } from './file.ts'

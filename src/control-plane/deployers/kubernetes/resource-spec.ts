@@ -1,3 +1,4 @@
+import { isRecord } from '../../../core/record.ts'
 import type { SourceConfig } from '../../records/records.ts'
 import { DeployError } from '../deployer.ts'
 import { DEPLOYMENT_LABEL, MANAGED_BY_LABEL } from './names.ts'
@@ -112,7 +113,7 @@ function labels(value: unknown): Readonly<Record<string, string>> {
 
 /** The keys of labels and annotations have the same form. */
 function strings(name: string, given: unknown = {}): Readonly<Record<string, string>> {
-  if (!isObject(given)) throw wrong(name, 'must be an object')
+  if (!isRecord(given)) throw wrong(name, 'must be an object')
   for (const [key, value] of Object.entries(given)) {
     if (!LABEL_KEY.test(key))
       wrong(name, `has a key that is not a valid label or annotation key: ${show(key)}`)
@@ -124,7 +125,7 @@ function strings(name: string, given: unknown = {}): Readonly<Record<string, str
 type Named = Given & { readonly name: string }
 
 function readObjects(name: string, given: unknown = []): readonly Named[] {
-  if (!Array.isArray(given) || !given.every((item) => isObject(item) && isName(item.name)))
+  if (!Array.isArray(given) || !given.every((item) => isRecord(item) && isName(item.name)))
     throw wrong(name, 'must be a list of objects, each with a name of lower-case letters, digits and dashes')
   return given
 }
@@ -137,9 +138,6 @@ function uniqueNames(members: string, items: readonly Given[]): ReadonlySet<unkn
   }
   return names
 }
-
-const isObject = (value: unknown): value is Given =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(value)

@@ -13,7 +13,7 @@ import { agentOf, type LaunchedRun, ownCheckpointerOf, type RunContext } from '.
 import { noteFailure, type StorageHealth, withoutErrorWrites } from '../../failures.ts'
 import { withoutUndone, withTaskWrites } from '../../records/kept-writes.ts'
 import { EMPTY, type ThreadRecord } from '../../records/records.ts'
-import { updateThread } from '../../records/update.ts'
+import { updateThread } from '../../records/thread.ts'
 import type { WriteGate } from './write-gate.ts'
 
 interface Attempt {

@@ -1,4 +1,5 @@
 import { lazy } from '../../../core/lazy.ts'
+import { isRecord } from '../../../messages/record.ts'
 import type { Part, TaskPushConfig } from '../model.ts'
 import type { Dialect, Operation } from './dialect.ts'
 import { writerOf } from './write.ts'
@@ -12,8 +13,7 @@ function writePart(part: Part): unknown {
 }
 
 /** Only v1.0 allows values other than objects. */
-const asObject = (data: unknown): unknown =>
-  typeof data === 'object' && data !== null && !Array.isArray(data) ? data : { value: data }
+const asObject = (data: unknown): unknown => (isRecord(data) ? data : { value: data })
 
 const writeV03 = writerOf('0.3', writePart)
 

@@ -4,6 +4,7 @@ import type { Principal } from '../../../core/principal.ts'
 import { idOfGraph } from '../../../engine/assistants/index.ts'
 import { type AgentEngine, internalsOf, type Limits, type StoredConfig } from '../../../engine/index.ts'
 import type { Fields } from '../../../messages/record.ts'
+import { isRecord } from '../../../messages/record.ts'
 import { namedAssistant } from '../../kit/assistants.ts'
 import { type RunConfigWire, runConfig } from '../../kit/run-config.ts'
 import type { RunCreate } from './wire.ts'
@@ -19,8 +20,7 @@ function headersOf(request: Request | undefined): Fields {
   return Object.fromEntries(shown)
 }
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {})
 
 export interface RunSettings {
   /** As clients see it. */

@@ -6,6 +6,7 @@ import {
   type RunRecord,
   type ThreadRecord,
 } from '../../../engine/index.ts'
+import { isRecord } from '../../../messages/record.ts'
 import type { ThreadResource } from '../../kit/access.ts'
 import { bodyOf, readBy } from '../../kit/body.ts'
 import { threadIdOf } from '../../kit/ids.ts'
@@ -129,8 +130,7 @@ function metadataOf(text: string | null): Readonly<Record<string, unknown>> {
   if (text === null || text === '') return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Readonly<Record<string, unknown>>
+    if (isRecord(value)) return value
   } catch {}
   throw refused('metadata')('expected an object as JSON.')
 }

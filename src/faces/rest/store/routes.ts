@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { empty, HttpError, json } from '../../../core/http/index.ts'
+import { isRecord } from '../../../messages/record.ts'
 import type { GraphStoreItem, GraphStoreSearchItem } from '../../../storage/graph-store/index.ts'
 import { readBy } from '../../kit/body.ts'
 import type { Read, Schema } from '../../kit/parse.ts'
@@ -17,8 +18,7 @@ const MAX_PAGE = 1_000
 const labels = list(z.string(), 0, 33)
 /** Stored as JSON and never merged into another object, so a key `__proto__` is safe. */
 const jsonObject = map(z.unknown(), (value, payload): Record<string, unknown> => {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
+  if (isRecord(value)) return value
   return refuse(payload, 'an object')
 })
 const minutes = number('a number of minutes above 0', z.gt(0))

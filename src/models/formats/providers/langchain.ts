@@ -72,11 +72,8 @@ export const langchain = defineFormat({
       addMetadata(choice, message, MESSAGE)
       const counts = fieldsOf(message.usage_metadata ?? about.tokenUsage ?? about.token_usage)
       // The last chunk of Anthropic's repeats the cached tokens of the input, and has no input.
-      return readCounts(
-        total?.inputTokens && counts.input_tokens === 0
-          ? { ...counts, input_token_details: undefined }
-          : counts,
-      )
+      const isRepeated = total?.inputTokens && counts.input_tokens === 0
+      return readCounts(isRepeated ? { ...counts, input_token_details: undefined } : counts)
     }
 
     return (result) => {

@@ -12,6 +12,7 @@ import {
   type Choice,
   choiceOf,
   createDraft,
+  type Draft,
   finishPart,
 } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
@@ -31,74 +32,82 @@ export const openaiResponses = defineFormat({
   },
   readRequest,
   open(draft) {
-    let places: Places | undefined
-    /** Complete items. They are read once, because servers repeat them and may send late pieces of them. */
-    const done = new Set<number>()
-    let counts: Fields | undefined
-
-    function finishItem(at: number, item: Fields): void {
-      if (!done.has(at)) readItem(choiceOf(draft), at, item)
-      done.add(at)
-      places?.finish(at, groupOf(item.type))
-    }
-
-    function readResult(response: Fields): void {
-      const { status, output, usage, error, incomplete_details: details } = response
-      const choice = choiceOf(draft)
-      const items = listOf(output)
-      const found = places?.placesOf(items.map(idsOf))
-      for (const [at, item] of items.entries()) finishItem(found?.[at] ?? at, fieldsOf(item))
-      choice.reason =
-        fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
-      counts = laterCounts(counts, usage)
-      draft.usage = readUsage(counts, response.service_tier)
-      if (error) addError(draft, error)
-    }
-
-    return (event) => {
-      const { type, item, response } = event
-      const name = typeof type === 'string' ? type.slice(9) : undefined
-      if (!name || type === 'error') {
-        if (type === 'error') addError(draft, event.error ?? { ...event, type: null })
-        else if (type) addUnknown(draft, event)
-        else {
-          addHead(draft, event, RESPONSE)
-          readResult(event)
-        }
-      } else if (response) {
-        addHead(draft, fieldsOf(response), RESPONSE)
-        if (/^(completed|incomplete|failed|cancelled)$/.test(name)) readResult(fieldsOf(response))
-      } else if (item || event.item_id || event.output_index !== undefined || name.endsWith('.delta'))
-        readPiece(event, name, placeOfPiece((places ??= createPlaces()), event, name))
-      else if (!name.endsWith('.done')) addUnknown(draft, event)
-    }
-
-    function readPiece(event: Fields, name: string, at: number): void {
-      if (done.has(at)) return
-      const item = fieldsOf(event.item)
-      if (name.endsWith('.delta')) readDelta(choiceOf(draft), at, event, name.slice(0, -6))
-      else if (name === 'output_item.done') finishItem(at, item)
-      else if (name === 'output_item.added') {
-        // A call starts before it is complete, and its arguments follow.
-        const choice = choiceOf(draft)
-        if (callKindOf(item, choice)) addPart(choice, keyOf(at), readCall(item, choice))
-      } else if (name === 'output_text.annotation.added') {
-        const annotations = [readCitation(event.annotation)]
-        addPart(choiceOf(draft), keyOf(at, undefined, event.content_index ?? 0), {
-          type: 'text',
-          text: '',
-          annotations,
-        })
-      } else if (name === 'image_generation_call.partial_image') {
-        // Each preview replaces the one before, and only the last one of a stream that breaks off is kept.
-        const choice = choiceOf(draft)
-        const key = keyOf(at, -2)
-        addPart(choice, key, { type: 'image', mimeType: mimeTypeOf(event) })
-        choice.open!.get(key)!.patch = { base64: event.partial_image_b64 }
-      }
-    }
+    const reading: Reading = { draft, places: undefined, done: new Set(), counts: undefined }
+    return (event) => readEvent(reading, event)
   },
 })
+
+interface Reading {
+  readonly draft: Draft
+  places: Places | undefined
+  /** Complete items. They are read once, because servers repeat them and may send late pieces of them. */
+  readonly done: Set<number>
+  counts: Fields | undefined
+}
+
+function readEvent(reading: Reading, event: Fields): void {
+  const { draft } = reading
+  const { type, item, response } = event
+  const name = typeof type === 'string' ? type.slice(9) : undefined
+  if (!name || type === 'error') {
+    if (type === 'error') addError(draft, event.error ?? { ...event, type: null })
+    else if (type) addUnknown(draft, event)
+    else {
+      addHead(draft, event, RESPONSE)
+      readResult(reading, event)
+    }
+  } else if (response) {
+    addHead(draft, fieldsOf(response), RESPONSE)
+    if (/^(completed|incomplete|failed|cancelled)$/.test(name)) readResult(reading, fieldsOf(response))
+  } else if (item || event.item_id || event.output_index !== undefined || name.endsWith('.delta'))
+    readPiece(reading, event, name, placeOfPiece((reading.places ??= createPlaces()), event, name))
+  else if (!name.endsWith('.done')) addUnknown(draft, event)
+}
+
+function finishItem({ draft, done, places }: Reading, at: number, item: Fields): void {
+  if (!done.has(at)) readItem(choiceOf(draft), at, item)
+  done.add(at)
+  places?.finish(at, groupOf(item.type))
+}
+
+function readResult(reading: Reading, response: Fields): void {
+  const { draft, places } = reading
+  const { status, output, usage, error, incomplete_details: details } = response
+  const choice = choiceOf(draft)
+  const items = listOf(output)
+  const found = places?.placesOf(items.map(idsOf))
+  for (const [at, item] of items.entries()) finishItem(reading, found?.[at] ?? at, fieldsOf(item))
+  choice.reason = fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
+  reading.counts = laterCounts(reading.counts, usage)
+  draft.usage = readUsage(reading.counts, response.service_tier)
+  if (error) addError(draft, error)
+}
+
+function readPiece(reading: Reading, event: Fields, name: string, at: number): void {
+  const { draft, done } = reading
+  if (done.has(at)) return
+  const item = fieldsOf(event.item)
+  if (name.endsWith('.delta')) readDelta(choiceOf(draft), at, event, name.slice(0, -6))
+  else if (name === 'output_item.done') finishItem(reading, at, item)
+  else if (name === 'output_item.added') {
+    // A call starts before it is complete, and its arguments follow.
+    const choice = choiceOf(draft)
+    if (callKindOf(item, choice)) addPart(choice, keyOf(at), readCall(item, choice))
+  } else if (name === 'output_text.annotation.added') {
+    const annotations = [readCitation(event.annotation)]
+    addPart(choiceOf(draft), keyOf(at, undefined, event.content_index ?? 0), {
+      type: 'text',
+      text: '',
+      annotations,
+    })
+  } else if (name === 'image_generation_call.partial_image') {
+    // Each preview replaces the one before, and only the last one of a stream that breaks off is kept.
+    const choice = choiceOf(draft)
+    const key = keyOf(at, -2)
+    addPart(choice, key, { type: 'image', mimeType: mimeTypeOf(event) })
+    choice.open!.get(key)!.patch = { base64: event.partial_image_b64 }
+  }
+}
 
 const RESPONSE = names('id object output output_text tools instructions')
 const REQUEST = names('input instructions')

@@ -22,26 +22,13 @@ export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | und
     case 'custom_tool_call':
     case 'custom':
       if (typeof args.input === 'string')
-        return dropUndefined({
-          type: 'custom_tool_call',
-          id: idOf('ctc_'),
-          call_id,
-          name,
-          input: args.input,
-        })
+        return dropUndefined({ type: 'custom_tool_call', id: idOf('ctc_'), call_id, name, input: args.input })
       break
     case 'computer_call':
       if (idOf('cu_') && result && screenshotOf(result)) {
         const { action, actions, pending_safety_checks = [] } = args
-        return dropUndefined({
-          type,
-          id: item_id,
-          call_id,
-          action,
-          actions,
-          pending_safety_checks,
-          status: 'completed',
-        })
+        const done = { action, actions, pending_safety_checks, status: 'completed' }
+        return dropUndefined({ type, id: item_id, call_id, ...done })
       }
       break
     case 'local_shell_call':

@@ -160,27 +160,9 @@ function writeAnswer(
     const { type, id, extras = {} } = block
     const last = items.at(-1)
     switch (type) {
-      case 'text': {
-        const phase = /^(commentary|final_answer)$/.test(String(extras.phase)) ? extras.phase : undefined
-        const isNamed = isItemId(id, 'msg_')
-        const part = writeOutputPart(block)
-        if (isNamed && last?.type === 'message' && last.id === id) (last.content as unknown[]).push(part)
-        else if (isNamed)
-          items.push(
-            dropUndefined({
-              type: 'message',
-              id,
-              role: 'assistant',
-              status: 'completed',
-              phase,
-              content: [part],
-            }),
-          )
-        else if (last?.role === 'assistant' && last.phase === phase && typeof last.content === 'string')
-          last.content += block.text
-        else items.push(dropUndefined({ role: 'assistant', phase, content: block.text }))
+      case 'text':
+        addText(items, block)
         break
-      }
       case 'reasoning': {
         const proof = proofOf(block)
         const isNext = last?.type === 'reasoning' && proof?.id !== undefined && last.id === proof.id
@@ -223,7 +205,23 @@ function writeAnswer(
   return whole.filter(({ type }, at) => type !== 'reasoning' || at < end)
 }
 
-const writeOutputPart = (block: ContentBlock & { readonly type: 'text' }): unknown =>
+function addText(items: Item[], block: TextBlock): void {
+  const { id, text, extras = {} } = block
+  const last = items.at(-1)
+  const phase = /^(commentary|final_answer)$/.test(String(extras.phase)) ? extras.phase : undefined
+  const about = { role: 'assistant', phase }
+  if (isItemId(id, 'msg_')) {
+    const part = writeOutputPart(block)
+    if (last?.type === 'message' && last.id === id) (last.content as unknown[]).push(part)
+    else items.push(dropUndefined({ type: 'message', id, ...about, status: 'completed', content: [part] }))
+  } else if (last?.role === 'assistant' && last.phase === phase && typeof last.content === 'string')
+    last.content += text
+  else items.push(dropUndefined({ ...about, content: text }))
+}
+
+type TextBlock = ContentBlock & { readonly type: 'text' }
+
+const writeOutputPart = (block: TextBlock): unknown =>
   block.extras?.type === 'refusal'
     ? { type: 'refusal', refusal: block.text }
     : {

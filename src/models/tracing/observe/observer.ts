@@ -86,19 +86,11 @@ export function createObserver(options: ObserveOptions): Observer {
       return readOutcome(ending.response, { ...options, format: options.format ?? run?.format })
     for (const event of reader?.end() ?? []) accumulator.push(event)
     const messages = format ? accumulator.messages() : []
-    const { error } = accumulator
-    const failed = typeof ending === 'object' ? textOfError(ending.error) : undefined
-    // A reader that leaves after the finish chunk has completed the stream, not cancelled it.
-    const cancelled = ending === 'cancelled' && !messages.some(({ finishReason }) => finishReason)
-    return {
-      messages,
-      format,
-      error: failed ?? textOfFailure(error) ?? (cancelled ? 'Cancelled before the stream ended.' : undefined),
-      issues:
-        format || waiting?.length === 0
-          ? undefined
-          : [{ path: 'stream', message: 'No format matches its chunks.' }],
-    }
+    const issues =
+      format || waiting?.length === 0
+        ? undefined
+        : [{ path: 'stream', message: 'No format matches its chunks.' }]
+    return { messages, format, error: errorOf(ending, messages, accumulator.error), issues }
   }
 
   return {
@@ -123,4 +115,15 @@ export function createObserver(options: ObserveOptions): Observer {
       }
     },
   }
+}
+
+function errorOf(
+  ending: Exclude<Ending, { readonly response: unknown }>,
+  messages: Outcome['messages'],
+  failure: Parameters<typeof textOfFailure>[0],
+): string | undefined {
+  const failed = typeof ending === 'object' ? textOfError(ending.error) : undefined
+  // A reader that leaves after the finish chunk has completed the stream, not cancelled it.
+  const cancelled = ending === 'cancelled' && !messages.some(({ finishReason }) => finishReason)
+  return failed ?? textOfFailure(failure) ?? (cancelled ? 'Cancelled before the stream ended.' : undefined)
 }

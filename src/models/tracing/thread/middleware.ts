@@ -1,3 +1,4 @@
+import { concatBytes } from '../../../core/bytes.ts'
 import { checkOptions, type OptionTable } from '../../../core/options.ts'
 import {
   DEFAULT_MAX_BYTES,
@@ -152,7 +153,7 @@ function peekBody(req: PeekableRequest, maxBytes: number): Promise<Uint8Array | 
       req.off('end', fail)
       req.off('error', fail)
       req.off('close', fail)
-      const bytes = concat(chunks, length)
+      const bytes = concatBytes(chunks)
       if (length > 0 && !req.destroyed && !req.readableEnded) req.unshift(bytes)
       resolve(whole ? bytes : undefined)
     }
@@ -175,14 +176,4 @@ function peekBody(req: PeekableRequest, maxBytes: number): Promise<Uint8Array | 
     req.on('error', fail)
     req.on('close', fail)
   })
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return bytes
 }

@@ -16,18 +16,21 @@ import { fromText, keyOf, namesOf, readNames, toText } from '../text.ts'
 import type { WritingFunction } from '../writes.ts'
 import { ANCESTORS, DELETE_THREAD, KEEP_ONLY } from './sql-checkpoints.ts'
 
-export function createTables({ run, call, write }: Database): CheckpointTables {
-  const schema: CheckpointSchema<Row> = {
-    columns: ['names'],
-    metadataColumns: ['metadata_type', `encode(metadata, 'hex') AS metadata`],
-    nameOf: keyOf,
-    all: (statement) => run(...numbered(statement)),
-    toListed({ names, thread_id, namespace, checkpoint_id, metadata_type, metadata }) {
-      const [threadId, name, checkpointId] = readNames(names!, thread_id!, namespace!, checkpoint_id!)
-      const stored = metadata === undefined ? undefined : toStored(metadata_type!, metadata!)
-      return { threadId, namespace: name, checkpointId, metadata: stored }
-    },
-  }
+const schemaOf = ({ run }: Database): CheckpointSchema<Row> => ({
+  columns: ['names'],
+  metadataColumns: ['metadata_type', `encode(metadata, 'hex') AS metadata`],
+  nameOf: keyOf,
+  all: (statement) => run(...numbered(statement)),
+  toListed({ names, thread_id, namespace, checkpoint_id, metadata_type, metadata }) {
+    const [threadId, name, checkpointId] = readNames(names!, thread_id!, namespace!, checkpoint_id!)
+    const stored = metadata === undefined ? undefined : toStored(metadata_type!, metadata!)
+    return { threadId, namespace: name, checkpointId, metadata: stored }
+  },
+})
+
+export function createTables(database: Database): CheckpointTables {
+  const { run, call, write } = database
+  const schema = schemaOf(database)
 
   /** Both call the function that checks the fence first. */
   async function put(
@@ -74,20 +77,10 @@ export function createTables({ run, call, write }: Database): CheckpointTables {
     async line(at, channels, most) {
       const [thread, namespace, from] = keysOf(at)
       const rows = await run(ANCESTORS, [thread, namespace, from, most, channels.map(toText)])
-      const writes = rows.filter(({ kind }) => kind === 'write')
-      return rows
-        .filter(({ kind }) => kind === 'checkpoint')
-        .sort((a, b) => Number(a.depth) - Number(b.depth))
-        .map(({ depth, about }) => {
-          const [key, parent, names, cells] = JSON.parse(about!) as About
-          const [, , checkpointId, parentId] = readNames(names, thread!, namespace!, key, parent)
-          return {
-            checkpointId,
-            parentId: parentId ?? undefined,
-            writes: writes.filter((row) => row.depth === depth).map(readWrite),
-            value: (channel) => loadValue(cells[keyOf(channel)]?.[1]),
-          }
-        })
+      return readAncestors(rows, thread!, namespace!).map(({ cells, ...ancestor }) => ({
+        ...ancestor,
+        value: (channel) => loadValue(cells[keyOf(channel)]?.[1]),
+      }))
     },
   }
 }
@@ -98,6 +91,24 @@ const fenceValues = (fence: Fence | undefined): readonly unknown[] =>
 function assertHeld(fence: Fence | undefined, row: Row): Row {
   if (row.fenced === 't') throw fencedError(fence!.partition)
   return row
+}
+
+/** From the rows of `ANCESTORS`, nearest first. */
+function readAncestors(rows: readonly Row[], thread: string, namespace: string) {
+  const writes = rows.filter(({ kind }) => kind === 'write')
+  return rows
+    .filter(({ kind }) => kind === 'checkpoint')
+    .sort((a, b) => Number(a.depth) - Number(b.depth))
+    .map(({ depth, about }) => {
+      const [key, parent, names, cells] = JSON.parse(about!) as About
+      const [, , checkpointId, parentId] = readNames(names, thread, namespace, key, parent)
+      return {
+        checkpointId,
+        parentId: parentId ?? undefined,
+        writes: writes.filter((row) => row.depth === depth).map(readWrite),
+        cells,
+      }
+    })
 }
 
 type About = [checkpoint: string, parent: string | null, names: string | null, cells: Cells]

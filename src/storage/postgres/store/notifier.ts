@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sleep } from '../../../core/time.ts'
 import { during, keepConnected, type ListeningConnection, PING_EVERY } from '../../store/keep-connected.ts'
-import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
+import { changeOf, createListeners, markOf } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Database } from '../database.ts'
 import type { PostgresClient } from '../pool.ts'
@@ -30,10 +30,8 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
   const sender = crypto.randomUUID().slice(0, 8)
   const presence = createPresence(sender, PINGS * PING_EVERY * deadlineMs)
   const listeners = createListeners()
-  const unsent = new Map<string, PartitionChange>()
+  const outbox = createOutbox(tell)
   let connection: Connection | undefined
-  let sending: Promise<void> | undefined
-  let closed = false
 
   const kept = keepConnected({
     create: async () => toConnection(await createClient(), deadlineMs, receive),
@@ -44,8 +42,8 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       await made.run((client) => client.query({ text: `LISTEN "${names.channel}"; ${asks}` }))
       connection = made
       // Any notification may have been missed before this point.
-      notifyAll()
-      flush()
+      listeners.notifyMissed()
+      outbox.flush(connection)
     },
     ping: (made) => tell(made, presence.asks),
     deadlineMs,
@@ -57,44 +55,14 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
     return on.run((client) => client.query({ text: 'SELECT pg_notify($1, $2)', values }))
   }
 
-  function notifyAll(): void {
-    for (const name of listeners.keys()) listeners.notify(name, EVERYTHING)
-  }
-
   function receive(payload: string): void {
     const [from, ...items] = payload.split(' ')
     const { answer, missed } = presence.heard(from!, items)
     // A failure closes the connection, and the next connection asks again.
     if (answer && connection?.isOver === false) tell(connection, answer).catch(() => {})
-    if (missed) notifyAll()
+    if (missed) listeners.notifyMissed()
     if (from === sender) return
     for (const item of items) listeners.notify(item.slice(1), changeOf(item[0]!))
-  }
-
-  function leaveUnsent(name: string, { log, docs }: PartitionChange): void {
-    const known = unsent.get(name)
-    if (!known && unsent.size >= MAX_UNSENT) return
-    unsent.set(name, { log: log || known?.log === true, docs: docs || known?.docs === true })
-  }
-
-  function flush(): void {
-    if (!sending && connection?.isOver === false && unsent.size > 0) sending = send(connection)
-  }
-
-  /** Changes committed while a notification is in flight, or right after it, are sent with the next one. */
-  async function send(on: Connection): Promise<void> {
-    while (!on.isOver && unsent.size > 0) {
-      const marked = [...unsent].slice(0, MAX_NAMES)
-      for (const [name] of marked) unsent.delete(name)
-      try {
-        await tell(on, marked.map(([name, change]) => markOf(change) + name).join(' '))
-      } catch {
-        // The failure has closed the connection, so these are sent over the next one.
-        for (const [name, change] of marked) leaveUnsent(name, change)
-      }
-      if (!closed) await sleep(GAP_MS)
-    }
-    sending = undefined
   }
 
   return {
@@ -107,14 +75,54 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       listeners.notify(name, change)
       kept.start()
       if (connection?.isOver === false && presence.isAlone()) return
-      leaveUnsent(name, change)
-      flush()
+      outbox.add(name, change)
+      outbox.flush(connection)
     },
     async close(): Promise<void> {
-      closed = true
       listeners.clear()
-      await sending
+      await outbox.close()
       await kept.close()
+    },
+  }
+}
+
+/** What is not sent yet. */
+function createOutbox(tell: (on: Connection, items: string) => Promise<void>) {
+  const unsent = new Map<string, PartitionChange>()
+  let sending: Promise<void> | undefined
+  let closed = false
+
+  function add(name: string, { log, docs }: PartitionChange): void {
+    const known = unsent.get(name)
+    if (!known && unsent.size >= MAX_UNSENT) return
+    unsent.set(name, { log: log || known?.log === true, docs: docs || known?.docs === true })
+  }
+
+  /** Changes committed while a notification is in flight, or right after it, are sent with the next one. */
+  async function send(on: Connection): Promise<void> {
+    while (!on.isOver && unsent.size > 0) {
+      const marked = [...unsent].slice(0, MAX_NAMES)
+      for (const [name] of marked) unsent.delete(name)
+      try {
+        await tell(on, marked.map(([name, change]) => markOf(change) + name).join(' '))
+      } catch {
+        // The failure has closed the connection, so these are sent over the next one.
+        for (const [name, change] of marked) add(name, change)
+      }
+      if (!closed) await sleep(GAP_MS)
+    }
+    sending = undefined
+  }
+
+  return {
+    add,
+    flush(on: Connection | undefined): void {
+      if (!sending && on?.isOver === false && unsent.size > 0) sending = send(on)
+    },
+    /** Resolves when everything is sent, or cannot be. */
+    async close(): Promise<void> {
+      closed = true
+      await sending
     },
   }
 }

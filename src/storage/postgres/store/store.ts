@@ -5,7 +5,7 @@ import { toPage } from '../../store/cursor.ts'
 import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import { shareReads } from '../../store/pages.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
-import type { Doc, LeaseRecord } from '../../store/store.ts'
+import type { Change, Committed, Doc, DocKey, Inspection, LeaseRecord, ReadQuery } from '../../store/store.ts'
 import { type Database, numbered, readNumbers } from '../database.ts'
 import type { Row } from '../pool.ts'
 import { fromText, keyOf, readNames } from '../text.ts'
@@ -47,23 +47,8 @@ const EXPIRED = `SELECT partition, names, lease_owner, lease_token, lease_until 
   WHERE lease_until <= ${NOW_ONCE} ORDER BY lease_until LIMIT $1`
 
 export function createStore(database: Database, notifier: Notifier, retention: RetentionOptions): StoreCalls {
-  const { run, call, write } = database
-  const read = shareReads(async (partition, query, onSend) => {
-    const { limit, maxBytes } = readBounds(query)
-    const [row] = await call('read_log', [keyOf(partition), query.after, limit, maxBytes], { onSend })
-    const { head, first_retained: firstRetained, first, layouts, data, encoded } = row!
-    const found = {
-      head: Number(head ?? 0),
-      firstRetained: Number(firstRetained ?? 1),
-      first: Number(first),
-      layouts: JSON.parse(`[${layouts ?? ''}]`) as Layout[],
-      bytes(start: number, end: number) {
-        const bytes = Buffer.from(data!, encoded === 't' ? 'base64' : 'latin1')
-        return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
-      },
-    }
-    return toBatch(found, query)
-  })
+  const { run, call } = database
+  const read = shareReads((partition, query, onSend) => readLog(database, partition, query, onSend))
 
   return {
     async get(partition, collection, id) {
@@ -90,53 +75,13 @@ export function createStore(database: Database, notifier: Notifier, retention: R
     },
     async commit(partition, change) {
       database.assertOpen()
-      const { guards = [], signal } = change
-      const prepared = prepareOps(change)
-      const place = keyOf(partition)
-      const append = signal ? undefined : encodeAppend(partition, guards, prepared)
-      if (append) {
-        const row = await write(place, 'append', append)
-        if (row.head !== null) {
-          notifier.notify(partition, changeBy(prepared))
-          return { head: Number(row.head), versions: [] }
-        }
-      }
-      // The commit is more than one append, or a guard failed and `commit` determines which.
-      const encoded = encodeChange(partition, guards, prepared)
-      // An abortable commit is a statement of its own.
-      const row = signal
-        ? (await call('commit', encoded, { mutates: true, signal }))[0]!
-        : await write(place, 'commit', encoded)
-      const { refused, head, versions } = row
-      if (refused !== null) throwRefusal(partition, guards, prepared, row)
-      if (prepared.length > 0) notifier.notify(partition, changeBy(prepared))
-      return { head: Number(head), versions: readNumbers(versions!) }
+      return commit(database, notifier, partition, change)
     },
     async read(partition, query) {
       database.assertOpen()
       return read(partition, query)
     },
-    async inspect(partition, keys = []) {
-      const key = keyOf(partition)
-      const places = keys.map(({ collection, id }) => [keyOf(collection), keyOf(id)] as const)
-      const wanted = [places.map(([collection]) => collection), places.map(([, id]) => id)]
-      const rows = await (keys.length === 0
-        ? run(INSPECT, [key], PREPARED)
-        : run(INSPECT_WITH, [key, ...wanted], PREPARED))
-      const { head, first_retained: firstRetained, token, now } = rows[0]!
-      const docs = places.map(([collection, id]) => {
-        const row = rows.find((found) => found.collection === collection && found.id === id)
-        return row && toDoc({ ...row, partition: key })
-      })
-      return {
-        head: Number(head ?? 0),
-        firstRetained: Number(firstRetained ?? 1),
-        token: Number(token ?? 0),
-        lease: rows[0]!.lease_token === null ? undefined : toLease(partition, rows[0]!),
-        now: Number(now),
-        docs,
-      }
-    },
+    inspect: (partition, keys = []) => inspect(database, partition, keys),
     async expired({ limit = 100 } = {}) {
       const rows = await run(EXPIRED, [limit], PREPARED)
       return rows.map((row) => toLease(readNames(row.names!, row.partition!)[0], row))
@@ -154,6 +99,74 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       await call('fold_counts', [], { mutates: true })
       await expireLogs(database, retention)
     },
+  }
+}
+
+async function readLog({ call }: Database, partition: string, query: ReadQuery, onSend: () => void) {
+  const { limit, maxBytes } = readBounds(query)
+  const [row] = await call('read_log', [keyOf(partition), query.after, limit, maxBytes], { onSend })
+  const { head, first_retained: firstRetained, first, layouts, data, encoded } = row!
+  const found = {
+    head: Number(head ?? 0),
+    firstRetained: Number(firstRetained ?? 1),
+    first: Number(first),
+    layouts: JSON.parse(`[${layouts ?? ''}]`) as Layout[],
+    bytes(start: number, end: number) {
+      const bytes = Buffer.from(data!, encoded === 't' ? 'base64' : 'latin1')
+      return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
+    },
+  }
+  return toBatch(found, query)
+}
+
+async function commit(
+  { call, write }: Database,
+  notifier: Notifier,
+  partition: string,
+  change: Change,
+): Promise<Committed> {
+  const { guards = [], signal } = change
+  const prepared = prepareOps(change)
+  const place = keyOf(partition)
+  const append = signal ? undefined : encodeAppend(partition, guards, prepared)
+  if (append) {
+    const row = await write(place, 'append', append)
+    if (row.head !== null) {
+      notifier.notify(partition, changeBy(prepared))
+      return { head: Number(row.head), versions: [] }
+    }
+  }
+  // The commit is more than one append, or a guard failed and `commit` determines which.
+  const encoded = encodeChange(partition, guards, prepared)
+  // An abortable commit is a statement of its own.
+  const row = signal
+    ? (await call('commit', encoded, { mutates: true, signal }))[0]!
+    : await write(place, 'commit', encoded)
+  const { refused, head, versions } = row
+  if (refused !== null) throwRefusal(partition, guards, prepared, row)
+  if (prepared.length > 0) notifier.notify(partition, changeBy(prepared))
+  return { head: Number(head), versions: readNumbers(versions!) }
+}
+
+async function inspect({ run }: Database, partition: string, keys: readonly DocKey[]): Promise<Inspection> {
+  const key = keyOf(partition)
+  const places = keys.map(({ collection, id }) => [keyOf(collection), keyOf(id)] as const)
+  const wanted = [places.map(([collection]) => collection), places.map(([, id]) => id)]
+  const rows = await (keys.length === 0
+    ? run(INSPECT, [key], PREPARED)
+    : run(INSPECT_WITH, [key, ...wanted], PREPARED))
+  const { head, first_retained: firstRetained, token, now } = rows[0]!
+  const docs = places.map(([collection, id]) => {
+    const row = rows.find((found) => found.collection === collection && found.id === id)
+    return row && toDoc({ ...row, partition: key })
+  })
+  return {
+    head: Number(head ?? 0),
+    firstRetained: Number(firstRetained ?? 1),
+    token: Number(token ?? 0),
+    lease: rows[0]!.lease_token === null ? undefined : toLease(partition, rows[0]!),
+    now: Number(now),
+    docs,
   }
 }
 

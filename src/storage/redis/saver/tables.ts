@@ -1,6 +1,7 @@
 import type { CheckpointPlace, SavedAt } from '../../checkpointer/config.ts'
-import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
+import type { CheckpointTables, Fence, ListedCheckpoint } from '../../checkpointer/durable-saver.ts'
 import { type CheckpointScope, placesInScope, type Sorted } from '../../checkpointer/list-tuples.ts'
+import type { CheckpointToStore } from '../../checkpointer/stored-checkpoint.ts'
 import { FencedError } from '../../errors.ts'
 import { checkFence, fencedError } from '../../store/commit.ts'
 import type { Store } from '../../store/store.ts'
@@ -33,50 +34,20 @@ import {
 
 const threadOf = ({ threadId }: { readonly threadId: string }): string => threadId
 
+/** What a call of the saver uses. */
+interface Parts {
+  readonly database: Database
+  readonly directory: Directory
+  readonly inspect: Store['inspect']
+}
+
 export function createTables(
   database: Database,
   directory: Directory,
   inspect: Store['inspect'],
 ): CheckpointTables {
   const { keys, run } = database
-
-  /** Runs a script that checks the fence first. */
-  async function write(
-    script: Script,
-    fence: Fence | undefined,
-    threadId: string,
-    args: readonly Argument[],
-  ): Promise<unknown> {
-    const isInScript = fence && (!database.isCluster || fence.partition === threadId)
-    // In a cluster, a script can only access its own thread's partition.
-    if (fence && !isInScript) {
-      const { lease, now } = await inspect(fence.partition)
-      checkFence(fence.partition, fence.token, lease, now)
-    }
-    const answer = await run({
-      script,
-      keys: [...keys.thread(threadId), ...(isInScript ? [keys.partition(fence.partition).meta] : [])],
-      args: [isInScript ? String(fence.token) : '', ...args],
-      mutates: true,
-    })
-    const said = answer instanceof Uint8Array ? toUtf8(answer) : answer
-    if (said === 'fenced') throw fencedError(fence!.partition)
-    return said
-  }
-
-  const threadEntry = (threadId: string, stamp = ''): Entry => ({
-    set: keys.threads,
-    member: `${toText(threadId)}\0${stamp}`,
-  })
-
-  async function register(threadId: string): Promise<string> {
-    const tail = `.${crypto.randomUUID().slice(0, 8)}`
-    const { now } = await directory.enter([{ ...threadEntry(threadId), tail }])
-    return `${now}${tail}`
-  }
-
-  const load = async (threadId: string, fields: readonly string[]) =>
-    (await loadFields(database, keys.thread(threadId)[0], fields)).found
+  const parts: Parts = { database, directory, inspect }
 
   return {
     async load(addresses) {
@@ -86,56 +57,21 @@ export function createTables(
       })
       return found.filter((stored) => stored !== undefined)
     },
-    async *pages(scope, size, withMetadata) {
-      for await (const page of placesIn(database, scope, size)) {
-        if (!withMetadata) {
-          yield page.map((place) => ({ ...place, metadata: undefined }))
-          continue
-        }
-        const bodies = await inGroups(page, threadOf, (threadId, group) =>
-          load(
-            threadId,
-            group.map(({ namespace, checkpointId }) => `b${checkpointOf(namespace, checkpointId)}`),
-          ),
-        )
-        // A checkpoint may have been deleted in the meantime.
-        yield page.flatMap((place, i) =>
-          bodies[i] ? [{ ...place, metadata: readBody(bodies[i]).metadata }] : [],
-        )
-      }
-    },
-    async put(fence, checkpoint, latest) {
-      const args = putArguments(checkpoint)
-      const put = (stamp: string) =>
-        write(PUT_CHECKPOINT, fence, checkpoint.threadId, [latest ? '1' : '', stamp, ...args])
-      let answer = await put('')
-      if (answer === 'register') {
-        const stamp = await register(checkpoint.threadId)
-        const leave = () => directory.leave([threadEntry(checkpoint.threadId, stamp)])
-        try {
-          answer = await put(stamp)
-        } catch (error) {
-          // If it is unknown whether the put was done, the entry stays.
-          if (error instanceof FencedError) leave()
-          throw error
-        }
-        if (answer !== 0) leave()
-      }
-      return Array.isArray(answer) ? answer.map((at) => checkpoint.carried[at as number]!.channel) : []
-    },
+    pages: (scope, size, withMetadata) => pagesOf(database, scope, size, withMetadata),
+    put: (fence, checkpoint, latest) => put(parts, fence, checkpoint, latest),
     async putWrites(fence, writes) {
-      await write(PUT_WRITES, fence, writes.threadId, writesArguments(writes))
+      await write(parts, PUT_WRITES, fence, writes.threadId, writesArguments(writes))
     },
     async deleteThread(fence, threadId) {
-      const stamp = await write(DELETE_THREAD, fence, threadId, [])
-      if (typeof stamp === 'string') await directory.remove([threadEntry(threadId, stamp)])
+      const stamp = await write(parts, DELETE_THREAD, fence, threadId, [])
+      if (typeof stamp === 'string') await directory.remove([threadEntry(database, threadId, stamp)])
     },
     async keepOnly(fence, threadId, remainders) {
       const args = remainders.flatMap(({ namespace, newest, checkpointIds }) => [
         ...[toText(namespace), checkpointOf(namespace, newest), String(checkpointIds.length)],
         ...checkpointIds.map((id) => checkpointOf(namespace, id)),
       ])
-      await write(KEEP_ONLY, fence, threadId, args)
+      await write(parts, KEEP_ONLY, fence, threadId, args)
     },
     async line(at, channels, most) {
       const args = [askedBy(at), String(most), ...channels.map(toText)]
@@ -146,11 +82,102 @@ export function createTables(
         writes,
         async value(channel) {
           const number = numbers.get(channel) ?? 0
-          const [blob] = number === 0 ? [] : await load(at.threadId, [`v${number}`])
+          const [blob] = number === 0 ? [] : await load(database, at.threadId, [`v${number}`])
           return blob ? readBlob(blob) : undefined
         },
       }))
     },
+  }
+}
+
+/** Runs a script that checks the fence first. */
+async function write(
+  { database, inspect }: Parts,
+  script: Script,
+  fence: Fence | undefined,
+  threadId: string,
+  args: readonly Argument[],
+): Promise<unknown> {
+  const { keys, run } = database
+  const isInScript = fence && (!database.isCluster || fence.partition === threadId)
+  // In a cluster, a script can only access its own thread's partition.
+  if (fence && !isInScript) {
+    const { lease, now } = await inspect(fence.partition)
+    checkFence(fence.partition, fence.token, lease, now)
+  }
+  const answer = await run({
+    script,
+    keys: [...keys.thread(threadId), ...(isInScript ? [keys.partition(fence.partition).meta] : [])],
+    args: [isInScript ? String(fence.token) : '', ...args],
+    mutates: true,
+  })
+  const said = answer instanceof Uint8Array ? toUtf8(answer) : answer
+  if (said === 'fenced') throw fencedError(fence!.partition)
+  return said
+}
+
+const threadEntry = ({ keys }: Database, threadId: string, stamp = ''): Entry => ({
+  set: keys.threads,
+  member: `${toText(threadId)}\0${stamp}`,
+})
+
+async function register({ database, directory }: Parts, threadId: string): Promise<string> {
+  const tail = `.${crypto.randomUUID().slice(0, 8)}`
+  const { now } = await directory.enter([{ ...threadEntry(database, threadId), tail }])
+  return `${now}${tail}`
+}
+
+const load = async (database: Database, threadId: string, fields: readonly string[]) =>
+  (await loadFields(database, database.keys.thread(threadId)[0], fields)).found
+
+async function put(
+  parts: Parts,
+  fence: Fence | undefined,
+  checkpoint: CheckpointToStore,
+  latest: boolean,
+): Promise<readonly string[]> {
+  const { threadId } = checkpoint
+  const args = putArguments(checkpoint)
+  const putAs = (stamp: string) =>
+    write(parts, PUT_CHECKPOINT, fence, threadId, [latest ? '1' : '', stamp, ...args])
+  let answer = await putAs('')
+  if (answer === 'register') {
+    const stamp = await register(parts, threadId)
+    const leave = () => parts.directory.leave([threadEntry(parts.database, threadId, stamp)])
+    try {
+      answer = await putAs(stamp)
+    } catch (error) {
+      // If it is unknown whether the put was done, the entry stays.
+      if (error instanceof FencedError) leave()
+      throw error
+    }
+    if (answer !== 0) leave()
+  }
+  return Array.isArray(answer) ? answer.map((at) => checkpoint.carried[at as number]!.channel) : []
+}
+
+async function* pagesOf(
+  database: Database,
+  scope: CheckpointScope,
+  size: number,
+  withMetadata: boolean,
+): AsyncGenerator<readonly ListedCheckpoint[]> {
+  for await (const page of placesIn(database, scope, size)) {
+    if (!withMetadata) {
+      yield page.map((place) => ({ ...place, metadata: undefined }))
+      continue
+    }
+    const bodies = await inGroups(page, threadOf, (threadId, group) =>
+      load(
+        database,
+        threadId,
+        group.map(({ namespace, checkpointId }) => `b${checkpointOf(namespace, checkpointId)}`),
+      ),
+    )
+    // A checkpoint may have been deleted in the meantime.
+    yield page.flatMap((place, i) =>
+      bodies[i] ? [{ ...place, metadata: readBody(bodies[i]).metadata }] : [],
+    )
   }
 }
 

@@ -1,5 +1,5 @@
 import { during, keepConnected } from '../../store/keep-connected.ts'
-import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
+import { changeOf, createListeners, markOf } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
@@ -45,7 +45,7 @@ export function createNotifier({ keys, createConnection, deadlineMs }: Database)
     if (channels.length === 0) return
     await during(on, deadlineMs, on.subscribe(channels))
     // Commits before the subscription may have been missed.
-    for (const channel of channels) listeners.notify(channel, EVERYTHING)
+    listeners.notifyMissed(channels)
   }
 
   return {

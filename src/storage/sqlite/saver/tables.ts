@@ -1,4 +1,5 @@
-import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
+import type { SavedAt } from '../../checkpointer/config.ts'
+import type { CheckpointTables, Fence, StoredAncestor } from '../../checkpointer/durable-saver.ts'
 import type { StoredCheckpoint } from '../../checkpointer/stored-checkpoint.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { checkFence, fencedError } from '../../store/commit.ts'
@@ -65,21 +66,24 @@ export function createTables(database: Database): CheckpointTables {
     keepOnly: (fence, threadId, remainders) =>
       write(fence, (connection) => keepOnly(connection, threadId, remainders)),
     async line(at) {
-      const found = await snapshot((connection) => loadAncestor(connection, at))
-      if (!found) return []
-      const { head, ids, writes } = found
-      const parent = head.parent_id as string | null
-      return [
-        {
-          checkpointId: placeOf(head).checkpointId,
-          parentId: parent === null ? undefined : fromText(parent),
-          writes,
-          async value(channel) {
-            const id = ids.get(channel) ?? null
-            return id === null ? undefined : read((connection) => loadValue(connection, id))
-          },
-        },
-      ]
+      const ancestor = await ancestorAt(database, at)
+      return ancestor ? [ancestor] : []
+    },
+  }
+}
+
+async function ancestorAt({ read, snapshot }: Database, at: SavedAt): Promise<StoredAncestor | undefined> {
+  const found = await snapshot((connection) => loadAncestor(connection, at))
+  if (!found) return undefined
+  const { head, ids, writes } = found
+  const parent = head.parent_id as string | null
+  return {
+    checkpointId: placeOf(head).checkpointId,
+    parentId: parent === null ? undefined : fromText(parent),
+    writes,
+    async value(channel) {
+      const id = ids.get(channel) ?? null
+      return id === null ? undefined : read((connection) => loadValue(connection, id))
     },
   }
 }

@@ -1,6 +1,7 @@
 import { createListeners } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
+import type { Row } from '../connection.ts'
 import type { Database } from '../database.ts'
 
 /** The counters of a partition at its listeners' last notification, if known. */
@@ -36,14 +37,9 @@ export function createNotifier(database: Database, pollMs: number) {
     dataVersion = version
     for (const row of connection?.all(COUNTERS, JSON.stringify(listeners.keys().map(toText))) ?? []) {
       const name = fromText(row.name as string)
-      const before = known.get(name)
-      const head = Number(row.head)
-      const docsChanged = Number(row.docs_changed)
-      known.set(name, { head, docsChanged })
-      const docs = docsChanged !== before?.docsChanged
-      // A clear does not change the head.
-      const log = head !== before?.head || (docs && Number(row.first_retained) > head)
-      if (log || docs) listeners.notify(name, { log, docs })
+      const change = changeSince(known.get(name), row)
+      known.set(name, { head: Number(row.head), docsChanged: Number(row.docs_changed) })
+      if (change.log || change.docs) listeners.notify(name, change)
     }
   }
 
@@ -86,4 +82,11 @@ export function createNotifier(database: Database, pollMs: number) {
       stopPolling()
     },
   }
+}
+
+function changeSince(before: Counters | undefined, row: Row): PartitionChange {
+  const head = Number(row.head)
+  const docs = Number(row.docs_changed) !== before?.docsChanged
+  // A clear does not change the head.
+  return { docs, log: head !== before?.head || (docs && Number(row.first_retained) > head) }
 }

@@ -10,7 +10,7 @@ import {
   type RetainedLog,
   type RetentionOptions,
 } from '../../store/retention.ts'
-import type { LogBatch, ReadQuery } from '../../store/store.ts'
+import type { LogBatch, ReadQuery, TrimBound } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import { bytesOf, type Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
@@ -68,20 +68,7 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       return rows.map((row) => toLease(fromText(row.name as string), row))
     },
     async trim(name, bound) {
-      await write((connection) => {
-        const { id, head, firstRetained } = loadPartition(connection, name)
-        if (id === undefined) return
-        let first: number
-        if ('keepLast' in bound) {
-          first = head - bound.keepLast + 1
-        } else {
-          // Only whole rows: an old event is dropped when its row is old.
-          const sql = 'SELECT first FROM {log} WHERE partition = ? AND at >= ? ORDER BY last LIMIT 1'
-          const kept = connection.get(sql, id, Date.now() - bound.olderThanMs)
-          first = kept ? Number(kept.first) : head + 1
-        }
-        dropBefore(connection, id, Math.max(firstRetained, first))
-      })
+      await write((connection) => trimLog(connection, name, bound))
     },
     async sweep() {
       const condition = 'expires_at <= ? LIMIT ?'
@@ -191,6 +178,21 @@ function dropPage(connection: Connection, id: number, { since, from, keepsLast }
   const end = kept === -1 ? Math.min(rows.length, PAGE) : kept
   if (end > 0) dropBefore(connection, id, end < rows.length ? Number(rows[end]!.first) : head + 1)
   return kept === -1 && rows.length > PAGE
+}
+
+function trimLog(connection: Connection, name: string, bound: TrimBound): void {
+  const { id, head, firstRetained } = loadPartition(connection, name)
+  if (id === undefined) return
+  let first: number
+  if ('keepLast' in bound) {
+    first = head - bound.keepLast + 1
+  } else {
+    // Only whole rows: an old event is dropped when its row is old.
+    const sql = 'SELECT first FROM {log} WHERE partition = ? AND at >= ? ORDER BY last LIMIT 1'
+    const kept = connection.get(sql, id, Date.now() - bound.olderThanMs)
+    first = kept ? Number(kept.first) : head + 1
+  }
+  dropBefore(connection, id, Math.max(firstRetained, first))
 }
 
 /** Keeps the events from `first` on. */

@@ -10,6 +10,7 @@ import {
   addPart,
   addUnknown,
   choiceOf,
+  type Draft,
   finishPart,
 } from '../../reading/draft.ts'
 import {
@@ -50,125 +51,136 @@ export const vercel = defineFormat({
   },
   readRequest,
   open(draft) {
-    const steps: Fields[] = []
-    let total: Usage | undefined
-
-    /** Reads the end of a step, or of the whole result. */
-    function readEnd(fields: Fields, step: boolean): void {
-      const { response, model, usage, finishReason, warnings } = fields
-      const counts = fields.totalUsage ?? usage
-      const { id, modelId = fieldsOf(model).modelId, timestamp } = fieldsOf(response)
-      const { provider } = fieldsOf(model)
-      const about = { model: modelId, provider, timestamp: asJson(timestamp), usage: counts }
-      const choice = choiceOf(draft)
-      addHead(draft, { ...fields, ...about, id: undefined }, END)
-      if (listOf(warnings).length > 0) addHead(draft, { warnings })
-      if (id) addMetadata(choice, { id })
-      const { unified = finishReason, raw } = fieldsOf(finishReason)
-      choice.reason = (unified === 'other' && raw) || unified || choice.reason
-      const counted = readUsage(counts, fields.providerMetadata ?? fields.experimental_providerMetadata)
-      if (step) {
-        steps.push({ id, model: modelId, finishReason, usage })
-        if (steps.length > 1) addHead(draft, { steps })
-        if (counted) total = draft.usage = total ? addUsage(total, counted) : counted
-      } else if (!total) draft.usage = counted ?? draft.usage
-    }
-
-    function readResult(result: Fields): void {
-      const parts = listOf(result.steps).map(fieldsOf)
-      const { id, modelId, timestamp } = fieldsOf(result.response)
-      if (parts.length === 0) addHead(draft, { id, model: modelId, timestamp: asJson(timestamp) }, ID)
-      for (const step of parts.length > 0 ? parts : [result]) {
-        for (const part of contentOf(step.content ?? legacyContent(step), readPart))
-          addPart(choiceOf(draft), undefined, part)
-        if (parts.length > 0) readEnd(step, true)
-      }
-      readEnd(parts.length > 0 ? result : { ...result, response: undefined }, false)
-    }
-
-    return (part) => {
-      const { type, id, toolCallId = id } = part
-      switch (type) {
-        case undefined:
-          readResult(part)
-          break
-        case 'text-delta':
-        case 'text-start':
-        case 'text-end':
-        case 'reasoning':
-        case 'reasoning-delta':
-        case 'reasoning-start':
-        case 'reasoning-end':
-        case 'reasoning-signature': {
-          const kind = type.startsWith('text') ? 'text' : 'reasoning'
-          const key = `${kind} ${steps.length} ${id}`
-          const text = stringOf(part.text ?? part.delta ?? part.textDelta)
-          const ends = /-(end|signature)$/.test(type)
-          const { providerMetadata, citations, signature } = part
-          if (providerMetadata || citations || signature)
-            addPart(
-              choiceOf(draft),
-              key,
-              readPart({ type: kind, text, providerMetadata, citations, signature }),
-            )
-          else if (!ends) addPart(choiceOf(draft), key, { type: kind, text })
-          if (ends) finishPart(choiceOf(draft), key)
-          break
-        }
-        case 'tool-input-start':
-        case 'tool-call-streaming-start': {
-          const { id: _, ...call } = part
-          addPart(choiceOf(draft), `call ${toolCallId}`, readPart({ ...call, type: 'tool-call', toolCallId }))
-          break
-        }
-        case 'tool-input-delta':
-        case 'tool-call-delta':
-          addMore(choiceOf(draft), `call ${toolCallId}`, stringOf(part.delta ?? part.argsTextDelta))
-          break
-        case 'tool-call':
-          finishPart(choiceOf(draft), `call ${toolCallId}`, readPart(part))
-          break
-        case 'tool-result': {
-          const choice = choiceOf(draft)
-          const key = `result ${toolCallId}`
-          // A preliminary result starts the block, and the final one replaces it.
-          if (!part.preliminary) finishPart(choice, key, readPart(part))
-          else if (!choice.open?.has(key)) addPart(choice, key, readPart(part))
-          break
-        }
-        case 'response-metadata':
-          addHead(draft, { ...part, model: part.modelId, timestamp: asJson(part.timestamp) }, HEAD)
-          break
-        case 'start-step':
-        case 'stream-start':
-          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings })
-          break
-        case 'finish-step':
-        case 'step-finish':
-        case 'finish':
-          readEnd(part, type !== 'finish')
-          break
-        case 'abort':
-          choiceOf(draft).reason = type
-          addHead(draft, { finishReason: type, abortReason: part.reason })
-          break
-        case 'error':
-          addError(draft, asJson(part.error))
-          break
-        case 'start':
-        case 'step-start':
-        case 'tool-input-end':
-        // Raw parts repeat the chunks of the provider.
-        case 'raw':
-        case 'ping':
-          break
-        default:
-          if (isChunk(type, part)) finishPart(choiceOf(draft), part, readPart(part))
-          else addUnknown(draft, part)
-      }
-    }
+    const reading: Reading = { draft, steps: [], total: undefined }
+    return (part) => readStreamed(reading, part)
   },
 })
+
+interface Reading {
+  readonly draft: Draft
+  readonly steps: Fields[]
+  /** Of all steps. */
+  total: Usage | undefined
+}
+
+/** Reads a part of the stream, or a whole result. */
+function readStreamed(reading: Reading, part: Fields): void {
+  const { draft } = reading
+  const { type, id, toolCallId = id } = part
+  switch (type) {
+    case undefined:
+      readResult(reading, part)
+      break
+    case 'text-delta':
+    case 'text-start':
+    case 'text-end':
+    case 'reasoning':
+    case 'reasoning-delta':
+    case 'reasoning-start':
+    case 'reasoning-end':
+    case 'reasoning-signature':
+      readTextPart(reading, part)
+      break
+    case 'tool-input-start':
+    case 'tool-call-streaming-start': {
+      const { id: _, ...call } = part
+      addPart(choiceOf(draft), `call ${toolCallId}`, readPart({ ...call, type: 'tool-call', toolCallId }))
+      break
+    }
+    case 'tool-input-delta':
+    case 'tool-call-delta':
+      addMore(choiceOf(draft), `call ${toolCallId}`, stringOf(part.delta ?? part.argsTextDelta))
+      break
+    case 'tool-call':
+      finishPart(choiceOf(draft), `call ${toolCallId}`, readPart(part))
+      break
+    case 'tool-result': {
+      const choice = choiceOf(draft)
+      const key = `result ${toolCallId}`
+      // A preliminary result starts the block, and the final one replaces it.
+      if (!part.preliminary) finishPart(choice, key, readPart(part))
+      else if (!choice.open?.has(key)) addPart(choice, key, readPart(part))
+      break
+    }
+    case 'response-metadata':
+      addHead(draft, { ...part, model: part.modelId, timestamp: asJson(part.timestamp) }, HEAD)
+      break
+    case 'start-step':
+    case 'stream-start':
+      if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings })
+      break
+    case 'finish-step':
+    case 'step-finish':
+    case 'finish':
+      readEnd(reading, part, type !== 'finish')
+      break
+    case 'abort':
+      choiceOf(draft).reason = type
+      addHead(draft, { finishReason: type, abortReason: part.reason })
+      break
+    case 'error':
+      addError(draft, asJson(part.error))
+      break
+    case 'start':
+    case 'step-start':
+    case 'tool-input-end':
+    // Raw parts repeat the chunks of the provider.
+    case 'raw':
+    case 'ping':
+      break
+    default:
+      if (isChunk(type, part)) finishPart(choiceOf(draft), part, readPart(part))
+      else addUnknown(draft, part)
+  }
+}
+
+function readTextPart({ draft, steps }: Reading, part: Fields): void {
+  const type = stringOf(part.type)
+  const kind = type.startsWith('text') ? 'text' : 'reasoning'
+  const key = `${kind} ${steps.length} ${part.id}`
+  const text = stringOf(part.text ?? part.delta ?? part.textDelta)
+  const ends = /-(end|signature)$/.test(type)
+  const { providerMetadata, citations, signature } = part
+  if (providerMetadata || citations || signature)
+    addPart(choiceOf(draft), key, readPart({ type: kind, text, providerMetadata, citations, signature }))
+  else if (!ends) addPart(choiceOf(draft), key, { type: kind, text })
+  if (ends) finishPart(choiceOf(draft), key)
+}
+
+/** Reads the end of a step, or of the whole result. */
+function readEnd(reading: Reading, fields: Fields, step: boolean): void {
+  const { draft, steps } = reading
+  const { response, model, usage, finishReason, warnings } = fields
+  const counts = fields.totalUsage ?? usage
+  const { id, modelId = fieldsOf(model).modelId, timestamp } = fieldsOf(response)
+  const { provider } = fieldsOf(model)
+  const about = { model: modelId, provider, timestamp: asJson(timestamp), usage: counts }
+  const choice = choiceOf(draft)
+  addHead(draft, { ...fields, ...about, id: undefined }, END)
+  if (listOf(warnings).length > 0) addHead(draft, { warnings })
+  if (id) addMetadata(choice, { id })
+  const { unified = finishReason, raw } = fieldsOf(finishReason)
+  choice.reason = (unified === 'other' && raw) || unified || choice.reason
+  const counted = readUsage(counts, fields.providerMetadata ?? fields.experimental_providerMetadata)
+  if (step) {
+    steps.push({ id, model: modelId, finishReason, usage })
+    if (steps.length > 1) addHead(draft, { steps })
+    if (counted) reading.total = draft.usage = reading.total ? addUsage(reading.total, counted) : counted
+  } else if (!reading.total) draft.usage = counted ?? draft.usage
+}
+
+function readResult(reading: Reading, result: Fields): void {
+  const { draft } = reading
+  const parts = listOf(result.steps).map(fieldsOf)
+  const { id, modelId, timestamp } = fieldsOf(result.response)
+  if (parts.length === 0) addHead(draft, { id, model: modelId, timestamp: asJson(timestamp) }, ID)
+  for (const step of parts.length > 0 ? parts : [result]) {
+    for (const part of contentOf(step.content ?? legacyContent(step), readPart))
+      addPart(choiceOf(draft), undefined, part)
+    if (parts.length > 0) readEnd(reading, step, true)
+  }
+  readEnd(reading, parts.length > 0 ? result : { ...result, response: undefined }, false)
+}
 
 const ID = names('id')
 const HEAD = names('id type modelId')

@@ -1,5 +1,23 @@
-import type { Agent, StateAddress } from '../../agents/agent.ts'
-import { type OpenInterrupt, openInterrupts } from './records.ts'
+import type { Agent, StateAddress, StateSnapshot } from '../../agents/agent.ts'
+import type { OpenInterrupt, ThreadRecord } from './records.ts'
+
+/** The open interrupts of a state, each with the run that announced it if known. */
+export function openInterrupts(
+  { tasks }: StateSnapshot,
+  known: readonly OpenInterrupt[],
+): readonly OpenInterrupt[] {
+  return tasks.flatMap(({ interrupts }) =>
+    interrupts.map(
+      ({ id, value }) => known.find((open) => open.id === id) ?? { id, value, runId: '', namespace: [] },
+    ),
+  )
+}
+
+/** The interrupts that wait for an answer. Waiting runs have the answers to the others. */
+export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts' | 'queue'>) {
+  const answered = new Set(queue.flatMap(({ answers }) => answers))
+  return interrupts.filter(({ id }) => !answered.has(id))
+}
 
 /**
  * The interrupts of a state that have not been resumed. LangGraph lists those of a subgraph until the
