@@ -12,7 +12,7 @@ import { expect, test } from 'vitest'
 const COMPUTED: Readonly<Record<string, string>> = {
   'src/cli/create/template.ts': "of the package's own template",
   'src/cli/serve/faces.ts': "a deployment file's names of headers, tried on names of headers (16 KiB)",
-  'src/cli/serve/http-section.ts': 'only tried for its syntax',
+  'src/cli/serve/sections.ts': 'only tried for its syntax',
   'src/control-plane/auth/flows/begin.ts': 'two UUIDs of a fixed length',
   'src/control-plane/deployers/process/dirs.ts': "the server's own paths as alternatives of fixed texts",
   'src/control-plane/wire/lax.ts': 'the patterns of wire/, which are literals and checked there',

@@ -29,7 +29,7 @@ export async function listAll(
   query: Omit<ListQuery, 'cursor' | 'limit'>,
 ): Promise<readonly Doc[]> {
   const all: Doc[] = []
-  for await (const docs of pagesOf(store, collection, query)) all.push(...docs)
+  for await (const docs of pagesOf(store, collection, query)) for (const doc of docs) all.push(doc)
   return all
 }
 
