@@ -29,35 +29,35 @@ const NODE_ENTRIES = [
  * what a bundler has that follows only static imports.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 43.14,
+  agentwire: 43.53,
   'agentwire/langgraph': 14.31,
-  'agentwire/a2a': 27.1,
-  'agentwire/ai-sdk': 16.83,
-  'agentwire/openai': 17.16,
-  'agentwire/ag-ui': 16.73,
-  'agentwire/platform': 20.7,
-  'agentwire/control-plane': 29.32,
+  'agentwire/a2a': 27.13,
+  'agentwire/ai-sdk': 16.95,
+  'agentwire/openai': 17.29,
+  'agentwire/ag-ui': 16.85,
+  'agentwire/platform': 20.83,
+  'agentwire/control-plane': 29.82,
   'agentwire/control-plane/jwt': 2.18,
   'agentwire/control-plane/oauth': 14.2,
-  'agentwire/control-plane/process': 17.85,
-  'agentwire/mcp': 17.98,
+  'agentwire/control-plane/process': 17.98,
+  'agentwire/mcp': 18.12,
   'agentwire/messages': 6.59,
-  'agentwire/sqlite': 17.99,
-  'agentwire/postgres': 21.33,
-  'agentwire/redis': 25.6,
+  'agentwire/sqlite': 18.12,
+  'agentwire/postgres': 21.39,
+  'agentwire/redis': 25.9,
   'agentwire/storage': 2.02,
   'agentwire/formats': 29.5,
-  'agentwire/models': 31.2,
-  'agentwire/tracing': 40.75,
-  'agentwire/tracing/sse': 35.52,
+  'agentwire/models': 31.32,
+  'agentwire/tracing': 40.78,
+  'agentwire/tracing/sse': 35.65,
   'agentwire/tracing/langsmith': 1.7,
-  'agentwire/tracing/opentelemetry': 33.5,
+  'agentwire/tracing/opentelemetry': 33.64,
   'agentwire/a2a/signature': 1.9,
-  'agentwire/opentelemetry': 4.16,
-  'agentwire/control-plane/kubernetes': 11.39,
+  'agentwire/opentelemetry': 4.19,
+  'agentwire/control-plane/kubernetes': 11.49,
   'agentwire/control-plane/command': 6.4,
-  'agentwire/audit': 56.52,
-  'agentwire/devtools': 26.67,
+  'agentwire/audit': 56.59,
+  'agentwire/devtools': 26.96,
   'agentwire/face': 35.46,
   'agentwire/react': 4.69,
   // All schemas with zod: what a server loads of them on demand is within it.
@@ -73,12 +73,12 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 22.97],
-  ['createThreadsHandler', 'agentwire', 17.49],
-  ['createA2AHandler', 'agentwire/a2a', 19.2],
+  ['createAgentServer', 'agentwire', 23.08],
+  ['createThreadsHandler', 'agentwire', 17.66],
+  ['createA2AHandler', 'agentwire/a2a', 19.31],
   ['AgentRejection', 'agentwire', 0.47],
   ['defineAgent', 'agentwire', 3.63],
-  ['memoryCheckpointer', 'agentwire', 4.95],
+  ['memoryCheckpointer', 'agentwire', 4.98],
 ]
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
@@ -161,7 +161,7 @@ test('a server of three lines stays under its ceilings, in one file and at its s
         ),
       ),
     ),
-  ).toBeLessThanOrEqual(32.7)
+  ).toBeLessThanOrEqual(33.35)
 })
 
 test('a server has nothing of a protocol that it must be given, and not the page of the devtools', async () => {

@@ -15,7 +15,14 @@ import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type * from '../durable-storage.ts'
+export type {
+  DurableCheckpointer,
+  DurableStorage,
+  DurableStorageOptions,
+  RetentionOptions,
+  StorageCounts,
+  StorageReport,
+} from '../durable-storage.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 
 export interface PostgresStorageOptions extends DurableStorageOptions {

@@ -20,7 +20,14 @@ import { toUtf8 } from './store/entries.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type * from '../durable-storage.ts'
+export type {
+  DurableCheckpointer,
+  DurableStorage,
+  DurableStorageOptions,
+  RetentionOptions,
+  StorageCounts,
+  StorageReport,
+} from '../durable-storage.ts'
 export type { IoredisClient, NodeRedisClient, RedisClient } from './clients.ts'
 
 export interface RedisStorageOptions extends DurableStorageOptions {
@@ -87,7 +94,7 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
 /** Keys per SCAN. The keys that it finds are read in parallel, on one connection. */
 const STEP = '1000'
 
-export async function reportOf({ send, keys, isCluster }: Database): Promise<StorageReport> {
+async function reportOf({ send, keys, isCluster }: Database): Promise<StorageReport> {
   const [persistence, memory, layout] = await Promise.all([
     info(send, 'persistence'),
     info(send, 'memory'),
@@ -165,7 +172,7 @@ const OLDEST = [6, 2] as const
 const LAYOUT = '1'
 
 /** Checks that this Redis is suitable, and marks the prefix as ours. */
-export async function prepare(send: Send, keys: Keys): Promise<void> {
+async function prepare(send: Send, keys: Keys): Promise<void> {
   const { redis_version: version } = await info(send, 'server')
   if (version !== undefined && isOlder(version)) {
     throw new AgentwireError(

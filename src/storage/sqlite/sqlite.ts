@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { AgentwireError } from '../../core/errors.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
 import {
@@ -14,14 +13,21 @@ import {
   readCounts,
   type StorageReport,
 } from '../durable-storage.ts'
-import { type Connection, type SqliteDatabase, toUnavailable } from './connection.ts'
+import { type Connection, openFile, pathOf, type SqliteDatabase, toUnavailable } from './connection.ts'
 import { createDatabase, type Database } from './database.ts'
 import { migrations, type Synchronous, versionOf } from './migrate.ts'
 import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type * from '../durable-storage.ts'
+export type {
+  DurableCheckpointer,
+  DurableStorage,
+  DurableStorageOptions,
+  RetentionOptions,
+  StorageCounts,
+  StorageReport,
+} from '../durable-storage.ts'
 export type { SqliteDatabase, SqliteStatement } from './connection.ts'
 export type { Synchronous } from './migrate.ts'
 
@@ -100,7 +106,7 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
 }
 
 /** `path`: the file, if this library opens it. */
-export async function reportOf(database: Database, path: string | undefined): Promise<StorageReport> {
+async function reportOf(database: Database, path: string | undefined): Promise<StorageReport> {
   database.assertOpen()
   const newest = migrations.length
   const about = { name: 'sqlite', reachable: true, durable: true } as const
@@ -144,54 +150,4 @@ function bytesOf({ get }: Connection): number {
   const file = get(`SELECT file FROM pragma_database_list WHERE name = 'main'`)?.file as string
   const sizes = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
   return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-interface DatabaseConstructor {
-  new (path: string): SqliteDatabase
-}
-
-/** Opens the file with `node:sqlite` in Node 22 or newer, otherwise with the package `libsql`. */
-export async function openFile(path: string): Promise<SqliteDatabase> {
-  const Database = builtIn() ?? (await libsql())
-  return new Database(path)
-}
-
-/** Undefined before Node 22.13. Not an import, which would fail there and which bundlers would follow. */
-function builtIn(): DatabaseConstructor | undefined {
-  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite') as
-    | { readonly DatabaseSync: DatabaseConstructor }
-    | undefined
-  return sqlite?.DatabaseSync
-}
-
-async function libsql(): Promise<DatabaseConstructor> {
-  try {
-    return (await import('libsql')).default as unknown as DatabaseConstructor
-  } catch (cause) {
-    throw new AgentwireError(
-      'missing_package',
-      'This runtime has no node:sqlite: npm install libsql, or pass sqliteStorage a database from better-sqlite3.',
-      { cause },
-    )
-  }
-}
-
-/**
- * Accepts `file:` URLs and plain paths. Rejects databases in memory, which a second connection would not see.
- */
-export function pathOf(url: string): string {
-  const path = url.startsWith('file://') ? fileURLToPath(url) : url.replace(/^file:/, '')
-  if (path === '' || path.startsWith(':memory:')) {
-    throw new AgentwireError(
-      'invalid_argument',
-      'sqliteStorage needs a file. For a store in memory use memoryStore and memoryCheckpointer.',
-    )
-  }
-  if (/^[a-z][a-z0-9+.-]+:/i.test(path) || path.includes('?')) {
-    throw new AgentwireError(
-      'invalid_argument',
-      'sqliteStorage takes a path or a file: URL without parameters.',
-    )
-  }
-  return path
 }

@@ -4,9 +4,10 @@ import {
   type Connection,
   createConnection,
   isBusy,
+  openFile,
   toUnavailable,
 } from '../../../src/storage/sqlite/connection.ts'
-import { openFile, sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
+import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
 import { readLog } from '../../../src/storage/sqlite/store/store.ts'
 import type { Op } from '../../../src/storage/store/store.ts'
 import { temporaryFiles } from './file.ts'
