@@ -1,5 +1,5 @@
 import { AgentwireError } from '../core/errors.ts'
-import type { StorageReport } from '../storage/durable-storage.ts'
+import type { StorageReport } from '../storage/durable.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../storage/open.ts'
 import {
   contentLines,

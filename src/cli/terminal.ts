@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { nearest } from '../core/nearest.ts'
-import type { StorageReport } from '../storage/durable-storage.ts'
+import type { StorageReport } from '../storage/durable.ts'
 
 /** The environment and the output of a command. */
 export interface Terminal {

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../core/errors.ts'
 import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
-import type { DurableStorage, DurableStorageOptions } from './durable-storage.ts'
+import type { DurableStorage, DurableStorageOptions } from './durable.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
 export type * from './checkpointer/checkpointer.ts'

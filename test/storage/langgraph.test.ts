@@ -12,7 +12,7 @@ import {
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint'
 import { describe, expect, test } from 'vitest'
 import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
-import type { DurableStorage } from '../../src/storage/durable-storage.ts'
+import type { DurableStorage } from '../../src/storage/durable.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { type MemoryCheckpointer, memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'

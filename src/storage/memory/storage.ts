@@ -1,4 +1,4 @@
-import type { DurableStorage } from '../durable-storage.ts'
+import type { DurableStorage } from '../durable.ts'
 import { type MemoryCheckpointer, type MemoryThreads, memoryCheckpointerIn } from './checkpointer.ts'
 import { asOneDatabase } from './one-database.ts'
 import { type MemoryStoreOptions, memoryStore } from './store.ts'

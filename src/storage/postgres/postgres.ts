@@ -1,13 +1,7 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
-import {
-  createDurableStorage,
-  DEADLINE_MS,
-  DURABLE_OPTIONS,
-  type DurableStorage,
-  type DurableStorageOptions,
-  PREFIX,
-} from '../durable-storage.ts'
+import type { DurableStorage, DurableStorageOptions } from '../durable.ts'
+import { createDurableStorage, DEADLINE_MS, DURABLE_OPTIONS, PREFIX } from '../durable-storage.ts'
 import { createDatabase } from './database.ts'
 import { createNames } from './names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
@@ -15,14 +9,7 @@ import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type {
-  DurableCheckpointer,
-  DurableStorage,
-  DurableStorageOptions,
-  RetentionOptions,
-  StorageCounts,
-  StorageReport,
-} from '../durable-storage.ts'
+export type * from '../durable.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 
 export interface PostgresStorageOptions extends DurableStorageOptions {

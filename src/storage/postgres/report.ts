@@ -1,4 +1,5 @@
-import { EMPTY_COUNTS, readCounts, type StorageReport } from '../durable-storage.ts'
+import type { StorageReport } from '../durable.ts'
+import { EMPTY_COUNTS, readCounts } from '../durable-storage.ts'
 import type { Database } from './database.ts'
 import { migrations } from './migrate.ts'
 import type { Row } from './pool.ts'

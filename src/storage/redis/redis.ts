@@ -1,15 +1,7 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
-import {
-  createDurableStorage,
-  DEADLINE_MS,
-  DURABLE_OPTIONS,
-  type DurableStorage,
-  type DurableStorageOptions,
-  EMPTY_COUNTS,
-  type StorageCounts,
-  type StorageReport,
-} from '../durable-storage.ts'
+import type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
+import { createDurableStorage, DEADLINE_MS, DURABLE_OPTIONS, EMPTY_COUNTS } from '../durable-storage.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients.ts'
 import type { Connections } from './connection.ts'
 import { createDatabase, type Database, type Send } from './database.ts'
@@ -20,14 +12,7 @@ import { toUtf8 } from './store/entries.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type {
-  DurableCheckpointer,
-  DurableStorage,
-  DurableStorageOptions,
-  RetentionOptions,
-  StorageCounts,
-  StorageReport,
-} from '../durable-storage.ts'
+export type * from '../durable.ts'
 export type { IoredisClient, NodeRedisClient, RedisClient } from './clients.ts'
 
 export interface RedisStorageOptions extends DurableStorageOptions {

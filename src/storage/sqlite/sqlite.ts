@@ -2,16 +2,14 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AgentwireError } from '../../core/errors.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
+import type { DurableStorage, DurableStorageOptions, StorageReport } from '../durable.ts'
 import {
   createDurableStorage,
   DEADLINE_MS,
   DURABLE_OPTIONS,
-  type DurableStorage,
-  type DurableStorageOptions,
   EMPTY_COUNTS,
   PREFIX,
   readCounts,
-  type StorageReport,
 } from '../durable-storage.ts'
 import { type Connection, openFile, pathOf, type SqliteDatabase, toUnavailable } from './connection.ts'
 import { createDatabase, type Database } from './database.ts'
@@ -20,14 +18,7 @@ import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type {
-  DurableCheckpointer,
-  DurableStorage,
-  DurableStorageOptions,
-  RetentionOptions,
-  StorageCounts,
-  StorageReport,
-} from '../durable-storage.ts'
+export type * from '../durable.ts'
 export type { SqliteDatabase, SqliteStatement } from './connection.ts'
 export type { Synchronous } from './migrate.ts'
 

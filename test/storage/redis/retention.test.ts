@@ -1,6 +1,6 @@
 import Redis from 'ioredis'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import type { DurableStorage } from '../../../src/storage/durable-storage.ts'
+import type { DurableStorage } from '../../../src/storage/durable.ts'
 import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'
 import type { Op, Store } from '../../../src/storage/store/store.ts'
 import { hasRedis, startRedis } from '../../kit/redis-server.ts'
