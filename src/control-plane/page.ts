@@ -8,6 +8,7 @@ const LINES = 2000
 const $ = (name) => document.getElementById(name)
 const say = (text) => ($('message').textContent = text)
 let withTenant = false
+let isDeleted = false
 
 /** Calls the API with the user's key. A key to several tenants needs the name of one. */
 async function ask(url, headers = {}) {
@@ -53,17 +54,26 @@ let loading
 /** Loads everything except the logs. Changes during a load are loaded afterwards. */
 const load = () => (loading = (loading ?? Promise.resolve()).then(async () => {
   const [deployment, revisions] = await Promise.all([ask(api), ask(api + '/revisions?limit=20')])
+  const [shown, { resources }] = await Promise.all([deployment.json(), revisions.json()])
+  if (isDeleted) return
   if (deployment.status === 401 || deployment.status === 403) return signIn(deployment.status)
-  if (!deployment.ok) return say((await deployment.json()).detail)
-  const shown = await deployment.json()
-  show(shown, (await revisions.json()).resources)
+  if (deployment.status === 404 && !$('deployment').hidden) return showDeleted()
+  if (!deployment.ok) return say(shown.detail)
+  show(shown, resources)
   // Before the first revision serves, only its build has a log.
   if ($('deployment').hidden && shown.active_revision_id === null) select('build')
   $('sign-in').hidden = true
   $('deployment').hidden = false
   say('')
   return true
-}).catch(() => say('The control plane cannot be reached.')))
+}).catch(() => isDeleted || say('The control plane cannot be reached.')))
+
+/** The last thing that the page says. A read that is answered later does not replace it. */
+function showDeleted() {
+  isDeleted = true
+  Object.assign($('status'), { textContent: 'DELETED', className: 'status bad' })
+  say('The deployment was deleted.')
+}
 
 function signIn(status) {
   say(sessionStorage.getItem(KEY) ? 'The control plane rejects this API key (' + status + ').' : 'Sign in to see this deployment.')
@@ -78,28 +88,29 @@ function append(log, { timestamp, level, message }) {
   if (isAtEnd) pane.scrollTop = pane.scrollHeight
 }
 
-/** Handles one event. Returns whether it was the last. */
 function take(type, data) {
   if (type === 'status') {
     // A build log starts with its revision.
     if (data.status === 'CREATING') $('build').replaceChildren()
     load()
-  } else if (type === 'deleted') {
-    Object.assign($('status'), { textContent: 'DELETED', className: 'status bad' })
-    say('The deployment was deleted.')
-  } else append(type, data)
-  return type === 'deleted'
+  } else if (type === 'deleted') showDeleted()
+  else append(type, data)
 }
 
 /** Follows the events. After a lost connection, it continues after the last one. */
 async function follow() {
   let last = ''
-  for (let isOver = false; !isOver; ) {
+  let isLost = false
+  while (!isDeleted) {
     try {
       const response = await ask(api + '/events', last === '' ? {} : { 'last-event-id': last })
-      if (!response.ok) return
+      if (response.status >= 500) throw new Error(response.statusText)
+      // The answer about the deployment itself says why.
+      if (!response.ok) return load()
+      if (isLost) load()
+      isLost = false
       let text = ''
-      for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); !isOver; ) {
+      for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); !isDeleted; ) {
         const { done, value } = await reader.read()
         if (done) break
         const events = (text + value).split('\n\n')
@@ -108,13 +119,14 @@ async function follow() {
         for (const event of events) {
           const fields = Object.fromEntries(event.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]))
           if (fields.id) last = fields.id
-          if (fields.event) isOver = take(fields.event, JSON.parse(fields.data))
+          if (fields.event) take(fields.event, JSON.parse(fields.data))
         }
       }
     } catch {
+      isLost = true
       say('The connection was lost. It is opened again…')
     }
-    if (!isOver) await new Promise((resolve) => setTimeout(resolve, 1000))
+    if (!isDeleted) await new Promise((resolve) => setTimeout(resolve, 1000))
   }
 }
 

@@ -78,8 +78,11 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     await page.getByLabel('API key').fill('wrong')
     await page.keyboard.press('Enter')
     await page.getByText('rejects this API key (401)').waitFor()
+    await page.route(/\/events$/, (route) => route.abort(), { times: 1 })
     await page.getByLabel('API key').fill(KEY)
     await page.keyboard.press('Enter')
+    await page.getByText('The connection was lost').waitFor()
+    await page.locator('#message').filter({ hasText: /^$/ }).waitFor({ state: 'attached' })
     await page.getByRole('heading', { name: 'shown' }).waitFor()
     expect(await textOf(page, '#url')).toBe(url)
     expect(await page.locator('#url').getAttribute('href')).toBe(url)
@@ -113,9 +116,25 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
       expect([colorScheme, violations]).toEqual([colorScheme, []])
     }
 
+    // The page reads the deployment when its status changes. An answer that comes after the end changes nothing.
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const isRead = (address: URL) => address.pathname.endsWith(`/v2/deployments/${id}`)
+    await page.route(isRead, async (route) => {
+      await released
+      await route.continue()
+    })
     await fetch(`${plane.base}/v2/deployments/${id}`, { method: 'DELETE', headers: { 'x-api-key': KEY } })
     await page.getByText('The deployment was deleted.').waitFor()
-    expect(problems.filter((text) => !/401/.test(text))).toEqual([])
+    const late = page.waitForResponse((response) => isRead(new URL(response.url())))
+    release()
+    await (await late).finished()
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))')
+    expect(await textOf(page, '#message')).toBe('The deployment was deleted.')
+    expect(await textOf(page, '#status')).toBe('DELETED')
+    expect(problems.filter((text) => !/401|404|ERR_FAILED/.test(text))).toEqual([])
     await page.close()
   })
 
