@@ -26,6 +26,14 @@ const ENOUGH = 85
 /** Texts are read by people, and most objects are options that a test of the call checks as a whole. */
 const NOT_MUTATED = ['StringLiteral', 'ObjectLiteral']
 
+/** Tests are below the name of a part, without that of its group: `src/faces/a2a` has `test/a2a`. These have another name. */
+const TESTS = new Map([
+  ['engine', 'runs'],
+  ['kit', 'face'],
+  ['rest', 'platform'],
+])
+const GROUPS = ['core', 'models', 'faces', 'clients', 'ops']
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -78,7 +86,7 @@ try {
   const code = run(process.execPath, [stryker, 'run'], folder, {
     ...process.env,
     MUTATION_TESTS: tests.join(),
-    ...(!values.servers && { STORAGES: 'local' }),
+    ...(!values.servers && { STORAGES: 'local', ADAPTERS: 'one' }),
   })
   const report = join(folder, 'report.json')
   if (code !== 0 || !existsSync(report)) throw new Error('StrykerJS has failed.')
@@ -162,14 +170,6 @@ function changedLines(base) {
   }
   return found
 }
-
-/** Tests are below the name of a part, without that of its group: `src/faces/a2a` has `test/a2a`. These have another name. */
-const TESTS = new Map([
-  ['engine', 'runs'],
-  ['kit', 'face'],
-  ['rest', 'platform'],
-])
-const GROUPS = ['core', 'models', 'faces', 'clients', 'ops']
 
 /**
  * `src/engine/log/frame.ts` has its tests below `test/runs`.
