@@ -17,6 +17,19 @@ describe.runIf(hasBrowser)('the list of threads', () => {
   const { open } = chatPages()
   const status = async (path: string) =>
     (await fetch(`${inject('chatOrigin')}/threads/${path.slice('/t/'.length)}/state`)).status
+  /** Another client asks in the thread. */
+  async function startElsewhere(path: string, text: string) {
+    const response = await fetch(`${inject('chatOrigin')}/threads/${path.slice('/t/'.length)}/commands`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        id: 1,
+        method: 'run.start',
+        params: { assistant_id: 'agent', input: { messages: [{ role: 'user', content: text }] } },
+      }),
+    })
+    expect(await response.json()).toMatchObject({ type: 'success' })
+  }
 
   test('opens, searches and renames threads, the newest first, and another browser sees it', async () => {
     const page = await open()
@@ -26,9 +39,10 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await page.waitForURL(/\/$/)
     await ask(page, '72 + 72')
     await threadLink(page, '72 + 72').waitFor()
-    const titles = await page.getByRole('navigation', { name: 'Threads' }).getByRole('link').allInnerTexts()
-    const at = (title: string) => titles.findIndex((text) => text.includes(title))
-    expect(at('72 + 72')).toBeLessThan(at('71 + 71'))
+    const links = page.getByRole('navigation', { name: 'Threads' }).getByRole('link')
+    const newest = async () =>
+      (await links.allInnerTexts()).map((text) => /7[12] \+ 7[12]/.exec(text)?.[0]).find(Boolean)
+    expect(await newest()).toBe('72 + 72')
 
     await threadLink(page, '71 + 71').click()
     await conversation(page).getByText('71 + 71 = 142.').last().waitFor()
@@ -37,6 +51,17 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await conversation(page).getByText('72 + 72 = 144.').last().waitFor()
     await page.goForward()
     await conversation(page).getByText('71 + 71 = 142.').last().waitFor()
+
+    await button(page, 'Actions for “72 + 72”').click()
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+    await page.keyboard.press('End')
+    await startElsewhere(first, '71 + 72')
+    await expect.poll(newest).toBe('71 + 71')
+    // Its row has moved, the menu is as it was.
+    expect(await page.locator(':focus').innerText()).toBe('Delete')
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Actions for “72 + 72”')
 
     const name = `Sums of ${first.slice(-8)}`
     await pick(page, 'Actions for “71 + 71”', 'Rename')

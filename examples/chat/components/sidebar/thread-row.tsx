@@ -48,14 +48,14 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
     )
   return (
     <li
-      className={`group relative flex items-center rounded-lg pr-1 hover:bg-hover focus-within:bg-hover ${isOpen ? 'bg-hover' : ''}`}
+      className={`group relative flex items-center rounded-lg pr-1 hover:bg-hover focus-within:bg-hover has-aria-expanded:bg-hover ${isOpen ? 'bg-hover' : ''}`}
     >
       <a
         ref={link}
         href={hrefOf(id)}
         aria-current={isOpen ? 'page' : undefined}
         onClick={open}
-        className="flex min-w-0 flex-1 items-center gap-2 rounded-lg py-2 pr-2 pl-3 text-left text-sm group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:pr-2! pointer-coarse:min-h-11"
+        className="flex min-w-0 flex-1 items-center gap-2 rounded-lg py-2 pr-2 pl-3 text-left text-sm group-focus-within:pr-10 group-hover:pr-10 group-has-aria-expanded:pr-10 pointer-coarse:pr-2! pointer-coarse:min-h-11"
       >
         {mark && (
           <span
@@ -71,7 +71,7 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
         <time
           dateTime={updatedAt.toISOString()}
           title={updatedAt.toLocaleString('en')}
-          className="shrink-0 text-faint text-xs group-focus-within:hidden group-hover:hidden pointer-coarse:hidden"
+          className="shrink-0 text-faint text-xs group-focus-within:hidden group-hover:hidden group-has-aria-expanded:hidden pointer-coarse:hidden"
         >
           {timeName(updatedAt)}
         </time>

@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { IconButton } from './icon-button.tsx'
 
 export interface MenuItem {
@@ -19,12 +20,18 @@ interface MenuProps {
   readonly className?: string
 }
 
+/** Where the list stands in the page: a modal dialog makes inert what is outside of it. */
+const LANDMARKS = 'nav, header, main, dialog'
+
 /**
  * A button with a menu. The browser shows it above everything, and closes it on Escape and on a press
- * outside.
+ * outside. It also closes what moves in the page, as rows do when their list is sorted again, so the list
+ * stands outside of them.
  */
 export function Menu({ icon, label, heading, items, size = 'icon', className = '' }: MenuProps) {
-  const [isOpen, setOpen] = useState(false)
+  /** What the open list stands in. */
+  const [landmark, setLandmark] = useState<Element>()
+  const isOpen = landmark !== undefined
   const button = useRef<HTMLButtonElement>(null)
   /** The press on the button has closed the menu: the click that follows must not open it again. */
   const isClosing = useRef(false)
@@ -62,46 +69,48 @@ export function Menu({ icon, label, heading, items, size = 'icon', className = '
         onPointerDown={() => {
           isClosing.current = isOpen
         }}
-        onClick={() => {
-          if (!isClosing.current) setOpen(true)
+        onClick={({ currentTarget }) => {
+          if (!isClosing.current) setLandmark(currentTarget.closest(LANDMARKS) ?? document.body)
           isClosing.current = false
         }}
       />
-      {isOpen && (
-        <div
-          ref={show}
-          popover="auto"
-          role="menu"
-          tabIndex={-1}
-          aria-label={label}
-          // Before it is closed: the list of a menu that is rendered again is opened again.
-          onBeforeToggle={({ newState }) => newState === 'closed' && setOpen(false)}
-          onKeyDown={onKeyDown}
-          className="fixed m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 text-ink text-sm shadow-lg"
-        >
-          {heading !== undefined && (
-            <p aria-hidden className="px-3 pt-1.5 pb-1 text-faint text-xs">
-              {heading}
-            </p>
-          )}
-          {items.map(({ icon: Icon, label, isDanger, run }) => (
-            <button
-              key={label}
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
-              onClick={({ currentTarget }) => {
-                close(currentTarget.parentElement!)
-                run()
-              }}
-              className={`flex h-9 w-full items-center gap-3 rounded-lg px-3 text-left outline-none focus-visible:bg-hover hover:bg-hover pointer-coarse:h-11 ${isDanger ? 'text-bad' : ''}`}
-            >
-              {Icon && <Icon aria-hidden className="size-4 shrink-0" />}
-              {label}
-            </button>
-          ))}
-        </div>
-      )}
+      {landmark &&
+        createPortal(
+          <div
+            ref={show}
+            popover="auto"
+            role="menu"
+            tabIndex={-1}
+            aria-label={label}
+            // Before it is closed: the list of a menu that is rendered again is opened again.
+            onBeforeToggle={({ newState }) => newState === 'closed' && setLandmark(undefined)}
+            onKeyDown={onKeyDown}
+            className="fixed m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 text-ink text-sm shadow-lg"
+          >
+            {heading !== undefined && (
+              <p aria-hidden className="px-3 pt-1.5 pb-1 text-faint text-xs">
+                {heading}
+              </p>
+            )}
+            {items.map(({ icon: Icon, label, isDanger, run }) => (
+              <button
+                key={label}
+                type="button"
+                role="menuitem"
+                tabIndex={-1}
+                onClick={({ currentTarget }) => {
+                  close(currentTarget.parentElement!)
+                  run()
+                }}
+                className={`flex h-9 w-full items-center gap-3 rounded-lg px-3 text-left outline-none focus-visible:bg-hover hover:bg-hover pointer-coarse:h-11 ${isDanger ? 'text-bad' : ''}`}
+              >
+                {Icon && <Icon aria-hidden className="size-4 shrink-0" />}
+                {label}
+              </button>
+            ))}
+          </div>,
+          landmark,
+        )}
     </>
   )
 }
