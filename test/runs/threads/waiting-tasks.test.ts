@@ -58,6 +58,24 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
     expect(await there.findThread({ threadId: 't' })).toMatchObject({ status: 'idle', interrupts: [] })
   })
 
+  test('is the active answer of its thread until another one waits for its turn, and none is active after both', async () => {
+    const { here, there, taskId } = await asked()
+    const active = async () => (await there.findAnswer({ threadId: 't' }))?.record.taskId
+    expect(await active()).toBe(taskId)
+    const later = await there.start({
+      threadId: 't',
+      assistantId: 'asks',
+      input: { messages: [] },
+      startAfterMs: 60_000,
+      answer: { details: { contextId: 't' } },
+    })
+    expect(await active()).toBe(later.runId)
+    await here.cancel({ threadId: 't', runId: later.runId })
+    expect(await active()).toBe(taskId)
+    await cancelAnswer(here, { threadId: 't', answerId: taskId })
+    expect(await active()).toBeUndefined()
+  })
+
   test('is awaited no longer where the caller leaves, where the engine closes, or where it is gone', async () => {
     const { here, there, taskId } = await asked()
     const leaving = new AbortController()
