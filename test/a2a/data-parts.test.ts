@@ -3,6 +3,8 @@ import { Annotation, MessagesAnnotation, START, StateGraph } from '@langchain/la
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { Part } from '../../src/faces/a2a/model.ts'
+import { dataAnswer } from '../../src/faces/a2a/parts.ts'
 import { type AgentDefinition, defineAgent } from '../../src/index.ts'
 import type { Json } from '../kit/events.ts'
 import { answerOf, clientOf, serve, stateOf, threads, VERSIONS } from './served.ts'
@@ -152,4 +154,26 @@ test('numbers of v1.0 may stand in strings, and nothing else', async () => {
   expect((await client.get(id, { historyLength: '1' })).result.history).toHaveLength(1)
   const old = clientOf(server, { assistant: 'plain', version: '0.3' })
   expect((await old.get(id, { historyLength: '1' })).error.code).toBe(-32602)
+})
+
+const TEXT = { kind: 'text', text: 'Hi' } as const
+const FILE = { kind: 'uri', uri: 'https://a.example/b.png', mediaType: 'image/png' } as const
+const data = (data: unknown) => ({ kind: 'data', data }) as const
+
+test.each<[readonly Part[], unknown]>([
+  [[data({ approve: true })], { approve: true }],
+  [[data({ approve: true }), data({ note: 'a' })], { approve: true, note: 'a' }],
+  [[data({ approve: true }), TEXT], { approve: true, content: 'Hi' }],
+  [[data({}), TEXT], 'Hi'],
+  [[data({})], {}],
+  [
+    [TEXT, FILE],
+    [{ type: 'text', text: 'Hi' }, expect.objectContaining({ type: 'image', url: FILE.uri })],
+  ],
+  [
+    [FILE, data({ approve: false })],
+    { approve: false, content: [expect.objectContaining({ type: 'image', url: FILE.uri })] },
+  ],
+])('an answer of the parts %j', (parts, value) => {
+  expect(dataAnswer({ messageId: 'm', role: 'user', parts })).toEqual(value)
 })

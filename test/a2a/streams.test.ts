@@ -145,7 +145,8 @@ describe('a stream', () => {
     const told = toldBy(await all(client.resubscribe(id, second.at(-1)!.id)))
     expect(shownBy(told)).toEqual(shown((await client.get(id)).artifacts))
     expect(told.finals).toBe(1)
-    await expect(all(client.resubscribe(id, '999999'))).rejects.toThrow(/Get it instead/)
+    for (const lastEventId of ['999999', 'x1', '1x', '-1', '9'.repeat(16)])
+      await expect(all(client.resubscribe(id, lastEventId))).rejects.toThrow(/Get it instead/)
   })
 
   test('takes the text of one of the messages that are written at once, and the recorded one at the end', async () => {

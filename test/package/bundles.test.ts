@@ -59,7 +59,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/audit': 56.59,
   'agentwire/devtools': 26.96,
   'agentwire/face': 35.46,
-  'agentwire/react': 4.69,
+  'agentwire/react': 4.73,
   // All schemas with zod: what a server loads of them on demand is within it.
   'agentwire/schemas': 13.1,
   'agentwire/testing': 1.24,

@@ -51,11 +51,26 @@ test('titles are found that have all words, in any order and case', () => {
 function stage(names: readonly string[]) {
   const kept = names.map(entry)
   let refuses = false
+  /** Answers that the server has given, but that have not arrived. */
+  const underway: (() => void)[] = []
+  let isSlow = false
+  const arrived = async <T>(answer: T): Promise<T> => {
+    if (isSlow) await new Promise<void>((resolve) => underway.push(resolve))
+    return answer
+  }
   const store = createThreadStore(
     {
       find: async ({ ids, limit }) =>
-        ids ? kept.filter(({ id }) => ids.includes(id)) : kept.slice(0, limit),
-      rename: async () => {},
+        arrived(ids ? kept.filter(({ id }) => ids.includes(id)) : kept.slice(0, limit)),
+      rename: async (id, title) => {
+        await arrived(undefined)
+        if (refuses) throw new Error('No.')
+        kept.splice(
+          kept.findIndex((one) => one.id === id),
+          1,
+          { ...entry(id), title },
+        )
+      },
       cancel: async () => {},
       remove: async (id) => {
         if (refuses) throw new Error('No.')
@@ -73,6 +88,10 @@ function stage(names: readonly string[]) {
     refuse: () => {
       refuses = true
     },
+    slowDown(slow: boolean) {
+      isSlow = slow
+    },
+    underway,
   }
 }
 
@@ -106,4 +125,49 @@ test('a removed thread is out of the list at once, and comes back by undo and by
   refuse()
   await expect(store.remove('a').finish()).rejects.toThrow('No.')
   expect(titles(store.get().entries)).toEqual(['a'])
+})
+
+test('an answer that comes after that to a later read changes nothing', async () => {
+  const { store, slowDown, underway } = stage(Array.from({ length: 120 }, (_, at) => `t${at}`))
+  await store.refresh()
+  slowDown(true)
+  const early = store.refresh()
+  slowDown(false)
+  await store.loadMore()
+  expect(store.get()).toMatchObject({ hasMore: true, entries: { length: 100 } })
+  underway.pop()!()
+  await early
+  expect(store.get()).toMatchObject({ hasMore: true, entries: { length: 100 } })
+})
+
+test('a thread that was removed, and a title that was replaced, do not come back with an early answer', async () => {
+  const { store, slowDown, underway } = stage(['a', 'b'])
+  await store.refresh()
+  slowDown(true)
+  const early = store.refresh()
+  slowDown(false)
+  await store.remove('a').finish()
+  await store.rename('b', 'Tea')
+  underway.pop()!()
+  await early
+  expect(titles(store.get().entries)).toEqual(['Tea'])
+})
+
+test('a new title is shown at once, stays while the server does not have it, and goes when it is refused', async () => {
+  const { store, refuse, slowDown, underway } = stage(['a', 'b'])
+  store.watch('b')
+  await store.refresh()
+  slowDown(true)
+  const early = store.refresh()
+  const renaming = store.rename('a', 'Tea')
+  slowDown(false)
+  expect(titles(store.get().entries)).toEqual(['Tea', 'b'])
+  underway.shift()!()
+  await early
+  expect(titles(store.get().entries)).toEqual(['Tea', 'b'])
+  underway.shift()!()
+  await renaming
+  refuse()
+  await expect(store.rename('b', 'Milk')).rejects.toThrow('No.')
+  expect(titles(store.get().entries)).toEqual(['Tea', 'b'])
 })

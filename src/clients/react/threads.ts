@@ -62,25 +62,38 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
   const watched = new Map<string, number>()
   /** Threads whose removal can still be undone. */
   const hidden = new Set<string>()
+  /** Titles that the server may not have yet. */
+  const renamed = new Map<string, string>()
   let wanted = PAGE
+  /** The number of reads of the list. An answer that comes after a later read began is out of date. */
+  let reads = 0
   /** Open only while the list is shown, because an open channel keeps a Node process alive. */
   let channel: BroadcastChannel | undefined
 
   const set = (change: Partial<Known>): void => known.set({ ...known.get(), ...change })
-  const shown = (entries: readonly ThreadEntry[]) => entries.filter(({ id }) => !hidden.has(id))
+  const withTitle = (entry: ThreadEntry): ThreadEntry => {
+    const title = renamed.get(entry.id)
+    return title === undefined ? entry : { ...entry, title }
+  }
+  const shown = (entries: readonly ThreadEntry[]) =>
+    entries.filter(({ id }) => !hidden.has(id)).map(withTitle)
   const entryOf = (id: string): ThreadEntry | null | undefined =>
     known.get().entries.find((entry) => entry.id === id) ?? known.get().others.get(id)
 
   async function refresh(): Promise<void> {
-    const found = await requests.find({ limit: wanted })
+    const limit = wanted
+    const read = ++reads
+    const found = await requests.find({ limit })
     const listed = new Set(found.map(({ id }) => id))
     const ids = [...watched.keys()].filter((id) => !listed.has(id))
     const others = new Map<string, ThreadEntry | null>(ids.map((id) => [id, null]))
-    if (ids.length > 0) for (const entry of await requests.find({ ids })) others.set(entry.id, entry)
+    if (ids.length > 0)
+      for (const entry of await requests.find({ ids })) others.set(entry.id, withTitle(entry))
+    if (read !== reads) return
     set({
       entries: shown(found),
       isLoaded: true,
-      hasMore: found.length >= wanted && wanted < MOST,
+      hasMore: found.length >= limit && limit < MOST,
       others,
       error: undefined,
     })
@@ -94,21 +107,27 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
   function follow(): () => void {
     let isReading = false
     const read = async (): Promise<void> => {
-      if (isReading || document.hidden) return
+      if (document.hidden) return
+      const own = reads + 1
+      await refresh().catch((error: Error) => own === reads && set({ error }))
+    }
+    // A server that takes longer than the pause between two reads is not asked twice at once.
+    const poll = async (): Promise<void> => {
+      if (isReading) return
       isReading = true
-      await refresh().catch((error: Error) => set({ error }))
+      await read()
       isReading = false
     }
     const leave = (): void => {
       for (const id of hidden) requests.remove(id).catch(console.warn)
     }
-    const timer = setInterval(read, POLL_MS)
+    const timer = setInterval(poll, POLL_MS)
     const own = new BroadcastChannel(name)
     channel = own
     own.addEventListener('message', read)
     document.addEventListener('visibilitychange', read)
     addEventListener('pagehide', leave)
-    void read()
+    void poll()
     return () => {
       clearInterval(timer)
       own.close()
@@ -137,14 +156,24 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
       return refresh()
     },
     async rename(id, title) {
+      renamed.set(id, title)
       const { entries, others } = known.get()
       const other = others.get(id)
       set({
-        entries: entries.map((entry) => (entry.id === id ? { ...entry, title } : entry)),
-        ...(other && { others: new Map(others).set(id, { ...other, title }) }),
+        entries: entries.map(withTitle),
+        ...(other && { others: new Map(others).set(id, withTitle(other)) }),
       })
-      await requests.rename(id, title)
-      await changed()
+      const settle = (): Promise<void> => {
+        if (renamed.get(id) === title) renamed.delete(id)
+        return changed()
+      }
+      try {
+        await requests.rename(id, title)
+      } catch (error) {
+        await settle().catch(console.warn)
+        throw error
+      }
+      await settle()
     },
     remove(id) {
       hidden.add(id)
@@ -159,7 +188,7 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
           try {
             await requests.remove(id)
           } catch (error) {
-            await undo()
+            await undo().catch(console.warn)
             throw error
           }
           hidden.delete(id)

@@ -168,15 +168,28 @@ test('a search gives the fields that are selected, and what paths extract', asyn
 
 test('pages of a search tell the total and where the next one begins', async () => {
   const { host, client } = await serve()
-  for (const n of [1, 2, 3]) await client.threads.create({ metadata: { n, team: 'red' } })
-  const page = async (offset: number) => {
-    const body = JSON.stringify({ metadata: { team: 'red' }, limit: 2, offset })
-    const { headers } = await fetch(`${host.origin}/threads/search`, { method: 'POST', body })
-    return [headers.get('x-pagination-total'), headers.get('x-pagination-next')]
+  const ids = ['a', 'b', 'c', 'd', 'e']
+  for (const [n, threadId] of ids.entries())
+    await client.threads.create({ threadId, metadata: { n, team: n < 3 ? 'red' : 'blue' } })
+  const page = async (query: object) => {
+    const response = await fetch(`${host.origin}/threads/search`, {
+      method: 'POST',
+      body: JSON.stringify({ limit: 2, ...query }),
+    })
+    const { headers } = response
+    const found = (await response.json()) as { readonly length: number }
+    return [found.length, headers.get('x-pagination-total'), headers.get('x-pagination-next')]
   }
-  expect([await page(0), await page(2)]).toEqual([
-    ['3', '2'],
-    ['3', null],
+  const red = { metadata: { team: 'red' } }
+  expect([await page(red), await page({ ...red, offset: 2 })]).toEqual([
+    [2, '3', '2'],
+    [1, '3', null],
+  ])
+  // Named threads are all looked at, so all are counted.
+  expect([await page({ ids }), await page({ ids, offset: 4 }), await page({ ...red, ids })]).toEqual([
+    [2, '5', '2'],
+    [1, '5', null],
+    [2, '3', '2'],
   ])
 })
 

@@ -22,7 +22,11 @@ const steps = fc.array(
   fc.record({
     who: fc.constantFrom('a', 'b', 'c'),
     what: fc.constantFrom('claim', 'renew', 'assert', 'expire', 'release', 'write'),
-    jumpMs: fc.oneof(fc.integer({ min: 0, max: 1_500 }), fc.integer({ min: -1_000_000, max: 1_000_000 })),
+    jumpMs: fc.oneof(
+      fc.constantFrom(0, TTL_MS),
+      fc.integer({ min: 0, max: 1_500 }),
+      fc.integer({ min: -1_000_000, max: 1_000_000 }),
+    ),
   }),
   { maxLength: 40 },
 )

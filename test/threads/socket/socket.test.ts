@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { serve } from '../../../adapters/node/serve.ts'
-import { createAgentServer, defineAgent, memoryStore } from '../../../src/index.ts'
+import { createAgentServer, defineAgent, memoryCheckpointer, memoryStore } from '../../../src/index.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { isTerminal, type WireEvent } from '../../kit/events.ts'
 import { serveAgents } from '../../kit/host.ts'
@@ -152,6 +152,37 @@ describe('one socket for all', () => {
       error: 'no_such_run',
     })
   })
+})
+
+test('a socket behind the first retained event gets the gap and the state, and then all there is', async () => {
+  const store = memoryStore({ maxThreadBytes: 4_000 })
+  const stateful = defineAgent({
+    async run({ custom, message }) {
+      for (let n = 0; n < 30; n++) custom({ name: 'tick', payload: n })
+      await message('Done.')
+    },
+  })
+  const host = await serveAgents({ agents: { a: stateful }, store, checkpointer: memoryCheckpointer() })
+  for (const _ of [1, 2, 3]) {
+    await host.thread('t').start()
+    await host.thread('t').idle()
+  }
+  await store.sweep()
+  const { firstRetained, head } = await store.inspect('t')
+  expect(firstRetained).toBeGreaterThan(10)
+  const socket = await openSocket(socketUrl(host.origin, 't'))
+  await subscribe(socket, { since: 3 })
+  await socket.until((events) => events.at(-1)?.seq === head)
+  const [, gap, checkpoints, values, ...rest] = socket.received
+  expect(gap).toEqual({ type: 'gap', after: 3, first_retained: firstRetained })
+  expect(checkpoints).toMatchObject({ type: 'event', method: 'checkpoints' })
+  expect(values).toMatchObject({
+    seq: firstRetained - 1,
+    params: { data: { messages: Array(3).fill({ content: 'Done.' }) } },
+  })
+  expect(rest.map(({ seq }) => seq)).toEqual(
+    Array.from({ length: head - firstRetained + 1 }, (_, i) => firstRetained + i),
+  )
 })
 
 describe('a socket for each subscription, as the Python client has it', () => {

@@ -125,6 +125,13 @@ describe('a subscription', () => {
     expect(twice.result.restored).toBe(true)
     await second.until(ended())
     expect(seqs(second.events)).toEqual(second.events.map((_, i) => i + 1))
+    const open = [`9${good.slice(1)}`, good]
+    expect(await second.command('subscription.reconnect', { run_id, subscriptions: open })).toMatchObject({
+      type: 'error',
+      error: 'invalid_argument',
+      message: expect.stringContaining('already open'),
+    })
+    expect((await host.server.engine.measure()).subscribers).toBe(2)
   })
 
   test('has a filter of a bounded length, because its id has all of it', async () => {
