@@ -64,19 +64,27 @@ function sourceFiles(folder: string): string[] {
 
 function expressionsOf(path: string): Expression[] {
   const found: Expression[] = []
-  const file = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.ES2022, true)
+  const file = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), {
+    languageVersion: ts.ScriptTarget.ES2022,
+    jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+  })
+  const placeOf = (node: ts.Node): string =>
+    `${path}:${file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1}`
   const visit = (node: ts.Node): void => {
-    const place = `${path}:${file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1}`
     if (ts.isRegularExpressionLiteral(node)) {
       const end = node.text.lastIndexOf('/')
       found.push({
         path,
-        place,
+        place: placeOf(node),
         literal: { source: node.text.slice(1, end), flags: node.text.slice(end + 1) },
       })
     }
-    if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText(file) === 'RegExp')
-      found.push({ path, place, literal: undefined })
+    if (
+      (ts.isNewExpression(node) || ts.isCallExpression(node)) &&
+      ts.isIdentifier(node.expression) &&
+      node.expression.text === 'RegExp'
+    )
+      found.push({ path, place: placeOf(node), literal: undefined })
     ts.forEachChild(node, visit)
   }
   visit(file)

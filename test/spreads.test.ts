@@ -42,17 +42,23 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/storage/store/cursor.ts fromCharCode': 'a cursor, whose parts have limits',
 }
 
+/** What a file has that spreads into such a call. */
+const MAY_SPREAD = [/\.\.\./, new RegExp(`\\b(?:${[...OF_LISTS].join('|')})\\b`)]
+
+const WITHOUT_COMMENTS = {
+  languageVersion: ts.ScriptTarget.ES2022,
+  jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+}
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 test('no list that a client chooses the length of is spread into the arguments of a call', () => {
   const found = ['src', 'adapters'].flatMap(sourceFiles).flatMap((path) => {
-    const file = ts.createSourceFile(
-      path,
-      readFileSync(join(root, path), 'utf8'),
-      ts.ScriptTarget.ES2022,
-      true,
-    )
-    return spreadsOf(file).map((name) => `${path} ${name}`)
+    const text = readFileSync(join(root, path), 'utf8')
+    // To parse a file takes a thousand times as long as to look for the names.
+    return MAY_SPREAD.every((part) => part.test(text))
+      ? spreadsOf(path, text).map((name) => `${path} ${name}`)
+      : []
   })
   expect([...new Set(found)].sort()).toEqual(Object.keys(BOUNDED).sort())
 })
@@ -60,12 +66,7 @@ test('no list that a client chooses the length of is spread into the arguments o
 test('the check notices what it forbids', () => {
   const text =
     'a.push(...b); Math.max(0, ...c); d.toSpliced(1, 2, ...e); f(...g); h.push(i); Object.assign({}, ...j)'
-  expect(spreadsOf(ts.createSourceFile('made-up.ts', text, ts.ScriptTarget.ES2022, true))).toEqual([
-    'push',
-    'max',
-    'toSpliced',
-    'assign',
-  ])
+  expect(spreadsOf('made-up.ts', text)).toEqual(['push', 'max', 'toSpliced', 'assign'])
 })
 
 /** Audits choose their own lists. */
@@ -75,7 +76,7 @@ const sourceFiles = (folder: string): string[] =>
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .filter((path) => !path.startsWith('src/audit/'))
 
-function spreadsOf(file: ts.SourceFile): string[] {
+function spreadsOf(path: string, text: string): string[] {
   const found: string[] = []
   const visit = (node: ts.Node): void => {
     if (
@@ -87,6 +88,6 @@ function spreadsOf(file: ts.SourceFile): string[] {
       found.push(node.expression.name.text)
     ts.forEachChild(node, visit)
   }
-  visit(file)
+  visit(ts.createSourceFile(path, text, WITHOUT_COMMENTS))
   return found
 }

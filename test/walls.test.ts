@@ -601,7 +601,16 @@ function readSource(path: string): Source {
 }
 
 function readSourceFile(path: string): ts.SourceFile {
-  return ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.ES2022, true)
+  return sourceOf(path, readFileSync(join(root, path), 'utf8'))
+}
+
+/** Without its comments, which take long to parse. */
+function sourceOf(path: string, text: string): ts.SourceFile {
+  const options = {
+    languageVersion: ts.ScriptTarget.ES2022,
+    jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+  }
+  return ts.createSourceFile(path, text, options, true)
 }
 
 function parse(path: string, text: string): Source {
@@ -619,12 +628,13 @@ function parse(path: string, text: string): Source {
     else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
       add(specifierOf(node.arguments[0]!), false)
     else if (ts.isImportTypeNode(node)) add(node.argument.getText().slice(1, -1), true)
-    else if (ts.isBindingElement(node) || ts.isParameter(node)) declared.add(node.name.getText())
-    else if (ts.isIdentifier(node) && NODE_GLOBALS.has(node.text) && isFreeValue(node))
+    else if (ts.isBindingElement(node) || ts.isParameter(node)) {
+      if (ts.isIdentifier(node.name)) declared.add(node.name.text)
+    } else if (ts.isIdentifier(node) && NODE_GLOBALS.has(node.text) && isFreeValue(node))
       nodeGlobals.add(node.text)
     ts.forEachChild(node, visit)
   }
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true))
+  visit(sourceOf(path, text))
   return {
     path,
     part: partOf(path),

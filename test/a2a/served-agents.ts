@@ -1,7 +1,7 @@
 import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
-import { chat, type Script, threeSteps } from '../fixtures/graphs.ts'
+import { chat, type Script, threeSteps } from '../fixtures/plain-graphs.ts'
 import type { Json } from '../kit/events.ts'
 import { aborted, type Gate } from '../kit/wait.ts'
 

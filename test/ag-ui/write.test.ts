@@ -3,7 +3,7 @@ import { toClient } from '../../src/faces/ag-ui/messages.ts'
 import { type AgUiEvent, createStateWriter } from '../../src/faces/ag-ui/state.ts'
 import { close, createWriter, write } from '../../src/faces/ag-ui/write.ts'
 import type { AnswerDetail } from '../../src/faces/kit/index.ts'
-import type { Message } from '../../src/messages/index.ts'
+import type { ContentBlock, Message } from '../../src/messages/index.ts'
 
 const writerOf = (before: readonly Message[] = [], subagents = true) => {
   const writer = createWriter(before, createStateWriter(), subagents)
@@ -131,4 +131,16 @@ test('long lists of the state are not compared item by item', () => {
   expect(more?.delta).toEqual([{ op: 'add', path: '/items/-', value: { at: -1 } }])
   const [other] = teller.delta({ items: items.toReversed() })
   expect(other?.delta).toMatchObject([{ op: 'replace', path: '/items' }])
+})
+
+test('a message with 60,000 calls is shown in time that grows with their number', () => {
+  const content = Array.from(
+    { length: 60_000 },
+    (_, at): ContentBlock => ({ type: 'toolCall', id: `c${at}`, name: 'f', args: {} }),
+  )
+  const before = process.cpuUsage()
+  const [message] = toClient([{ role: 'assistant', id: 'm', content }])
+  const { user, system } = process.cpuUsage(before)
+  expect(message!.toolCalls).toHaveLength(60_000)
+  expect((user + system) / 1_000).toBeLessThan(6_000)
 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formats, gemini, generic, langchain, ollama, vercel } from '../../src/models/formats/index.ts'
 
 /** Large enough that time that grows with the square of it does not pass. */
@@ -57,9 +57,20 @@ test('outputs of tools beside the content are read, however many there are', lim
   expect(langchain.readResponse(message).messages[0]!.content).toHaveLength(TOO_MANY + 1)
 })
 
-test.each(formats)('$name reads a request with many messages', limits, (format) => {
-  const messages = each(() => ({ role: 'user', content: 'a' }), TOO_MANY)
-  const contents = each(() => ({ role: 'user', parts: [{ text: 'a' }] }), TOO_MANY)
-  const input = each(() => ({ type: 'message', role: 'user', content: 'a' }), TOO_MANY)
-  format.readRequest({ messages, contents, input })
+describe('a request with many messages', () => {
+  let request: object | undefined
+  beforeAll(() => {
+    request = {
+      messages: each(() => ({ role: 'user', content: 'a' }), TOO_MANY),
+      contents: each(() => ({ role: 'user', parts: [{ text: 'a' }] }), TOO_MANY),
+      input: each(() => ({ type: 'message', role: 'user', content: 'a' }), TOO_MANY),
+    }
+  })
+  afterAll(() => {
+    request = undefined
+  })
+
+  test.each(formats)('is read by $name', limits, (format) => {
+    format.readRequest(request)
+  })
 })

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Redis from 'ioredis'
+import { databaseFolder } from './folder.ts'
 import { hasPostgres, query, sharedPostgres, startPostgres } from './postgres-server.ts'
 import { hasRedis, type RedisServer, startRedis } from './redis-server.ts'
 
@@ -34,8 +35,8 @@ let databases = 0
 export const sqlite: Backend = {
   name: 'sqlite',
   installed: () => process.env.STORAGES !== 'servers',
-  create: createFile,
-  createDurable: createFile,
+  create: async () => fileIn(databaseFolder()),
+  createDurable: async () => fileIn(mkdtempSync(join(tmpdir(), 'agentwire-sqlite-'))),
   async connections({ url }, processes) {
     const file = url.slice('file:'.length)
     const open = processes.flatMap(({ pid }) => openFiles(pid))
@@ -44,8 +45,7 @@ export const sqlite: Backend = {
   connectionsPerProcess: 1,
 }
 
-async function createFile(): Promise<Database> {
-  const place = mkdtempSync(join(tmpdir(), 'agentwire-sqlite-'))
+function fileIn(place: string): Database {
   const url = `file:${join(place, 'store.db')}`
   return { url, instanceUrl: url, remove: async () => rmSync(place, { recursive: true, force: true }) }
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
@@ -9,6 +8,7 @@ import { type MemoryStoreOptions, memoryStore } from '../../src/storage/memory/s
 import { sqliteStorage } from '../../src/storage/sqlite/sqlite.ts'
 import type { RetentionOptions } from '../../src/storage/store/retention.ts'
 import type { Change, Store } from '../../src/storage/store/store.ts'
+import { databaseFolder } from './folder.ts'
 
 /** The store and the checkpointer of one instance of a server. */
 export interface Place {
@@ -31,7 +31,7 @@ export function sharedMemory(options?: MemoryStoreOptions): Shared {
 
 /** One file that each instance opens for itself. */
 export function sharedFile(bounds: RetentionOptions = {}): Shared {
-  const directory = mkdtempSync(join(tmpdir(), 'agentwire-shared-'))
+  const directory = databaseFolder()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   return () => {
     const storage = sqliteStorage({ ...bounds, url: join(directory, 'agents.db') })

@@ -222,3 +222,16 @@ for (const [name, situation, messages, expected, { isOfUi = false } = {}] of CHA
 for (const [name, situation, items, expected, { instructions } = {}] of RESPONSES)
   test(`a response: ${name}`, () =>
     check(() => decideResponse(readItems(items), instructions, { ...NEW, ...situation }), expected))
+
+test.each<[string, (at: number) => Parameters<typeof readItems>[0]]>([
+  ['messages', () => 'x'],
+  ['calls', (at) => [{ type: 'function_call', call_id: `c${at}`, name: 'f', arguments: '{}' }]],
+  ['empty answers between messages', (at) => [{ role: at % 2 ? 'assistant' : 'user', content: '' }]],
+])('60,000 %s are read in time that grows with their number', (_, make) => {
+  const items = Array.from({ length: 60_000 }, (_, at) => make(at)).flat() as Parameters<typeof readItems>[0]
+  const before = process.cpuUsage()
+  readItems(items)
+  const { user, system } = process.cpuUsage(before)
+  // Less than a second. Where each item looks at those before it, a dozen seconds.
+  expect((user + system) / 1_000).toBeLessThan(6_000)
+})

@@ -12,6 +12,8 @@ import { createWorld } from './world.ts'
 interface CourseOptions {
   readonly seed: number
   readonly program: () => Program
+  /** The program of the database, which has no part in what goes wrong and is evaluated once. */
+  readonly memoryStorage: Program['memoryStorage']
   /** Gets each line of the trace. */
   readonly print?: ((line: string) => void) | undefined
 }
@@ -29,7 +31,12 @@ export interface CourseResult {
 }
 
 /** Runs a whole cluster with its clients through one course of events, which follows from the seed. */
-export async function runCourse({ seed, program, print }: CourseOptions): Promise<CourseResult> {
+export async function runCourse({
+  seed,
+  program,
+  memoryStorage,
+  print,
+}: CourseOptions): Promise<CourseResult> {
   const world = createWorld(seed)
   const { random } = world
   const plan = planOf(seed, random)
@@ -48,7 +55,7 @@ export async function runCourse({ seed, program, print }: CourseOptions): Promis
     : () => {}
 
   const account = createAccount(world, fail)
-  const database = createDatabase(world, account.watcher, program().memoryStorage)
+  const database = createDatabase(world, account.watcher, memoryStorage)
   const onError = (error: unknown): void => {
     const isBug = [TypeError, ReferenceError, RangeError].some((kind) => error instanceof kind)
     // Conflicts are between those who change a thread, and end with the first that succeeds.

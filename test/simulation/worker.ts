@@ -17,13 +17,18 @@ export interface TaskResult extends CourseResult {
 }
 
 let program: (() => Program) | undefined
+let memoryStorage: Program['memoryStorage'] | undefined
 
 parentPort!.on('message', async ({ script, seed, isTraced }: Task) => {
-  if (script !== undefined) program = programOf(script)
+  if (script !== undefined) {
+    program = programOf(script)
+    memoryStorage = program().memoryStorage
+  }
   const trace: string[] = []
   const result = await runCourse({
     seed,
     program: program!,
+    memoryStorage: memoryStorage!,
     ...(isTraced && { print: (line: string) => void trace.push(line) }),
   })
   parentPort!.postMessage({ ...result, trace } satisfies TaskResult)

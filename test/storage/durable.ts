@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import type { Serde } from '../../src/storage/checkpointer/serde.ts'
@@ -7,6 +6,7 @@ import type { DurableStorage } from '../../src/storage/durable.ts'
 import { postgresStorage } from '../../src/storage/postgres/postgres.ts'
 import { sqliteStorage } from '../../src/storage/sqlite/sqlite.ts'
 import type { RetentionOptions } from '../../src/storage/store/retention.ts'
+import { databaseFolder } from '../kit/folder.ts'
 import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
 
 /** A handle on one database, as another process would have it. */
@@ -28,7 +28,7 @@ let schemas = 0
 
 /** Every storage that outlives its process, as far as this machine has it. */
 export function durableBackends(): readonly Backend[] {
-  const directory = mkdtempSync(join(tmpdir(), 'agentwire-durable-'))
+  const directory = databaseFolder()
   const opened: DurableStorage[] = []
   afterAll(async () => {
     await Promise.all(opened.map((storage) => storage.close()))

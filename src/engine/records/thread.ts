@@ -89,22 +89,20 @@ function threadIndex(thread: ThreadRecord): DocIndex {
   const { owner, status, createdAt, updatedAt, stateUpdatedAt, queue, deleting, temporary } = thread
   const expiresAt = expiryOf(thread)
   if (deleting) return { deleting: 1 }
-  const listed = (of: ThreadRecord['status'] | 'all') => ({
+  const index: Record<string, number | string> = {}
+  for (const of of ['all', status] as const) {
     // Each thread is a partition, and documents with equal field values are ordered by partition.
-    [listField(owner, 'threadId', of)]: 0,
-    [listField(owner, 'createdAt', of)]: createdAt,
-    [listField(owner, 'updatedAt', of)]: updatedAt,
-    [listField(owner, 'stateUpdatedAt', of)]: stateUpdatedAt,
-  })
-  return {
-    ...listed('all'),
-    ...listed(status),
-    [listField(owner, 'status')]: status,
-    ...metadataIndex(thread),
-    ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
-    ...(temporary && { temporary: updatedAt }),
-    ...(expiresAt !== undefined && { expires: expiresAt }),
+    index[listField(owner, 'threadId', of)] = 0
+    index[listField(owner, 'createdAt', of)] = createdAt
+    index[listField(owner, 'updatedAt', of)] = updatedAt
+    index[listField(owner, 'stateUpdatedAt', of)] = stateUpdatedAt
   }
+  index[listField(owner, 'status')] = status
+  addMetadata(index, thread)
+  if (queue.length > 0) index.queued = startOfFirst(queue) ?? updatedAt
+  if (temporary) index.temporary = updatedAt
+  if (expiresAt !== undefined) index.expires = expiresAt
+  return index
 }
 
 /** When a thread's time to live expires. Undefined while a run is active or waiting. */
@@ -119,13 +117,12 @@ export function startOfFirst([first, ...others]: ThreadRecord['queue']): number 
   return start === 0 ? undefined : start
 }
 
-function metadataIndex(thread: ThreadRecord): DocIndex {
+function addMetadata(index: Record<string, number | string>, thread: ThreadRecord): void {
   const { owner, createdAt, updatedAt } = thread
   const metadata = metadataOf(thread)
   const keys = [...new Set([...ASSISTANT_KEYS, ...Object.keys(metadata)])].filter((key) =>
     hasList(key, metadata[key]),
   )
-  const index: Record<string, number> = {}
   for (const key of keys.slice(0, MAX_KEYS)) {
     const pair = JSON.stringify([key, metadata[key]])
     index[metadataFieldOf(owner, 'createdAt', pair)] = createdAt
@@ -135,7 +132,6 @@ function metadataIndex(thread: ThreadRecord): DocIndex {
     index[crowdedField(owner, 'createdAt')] = createdAt
     index[crowdedField(owner, 'updatedAt')] = updatedAt
   }
-  return index
 }
 
 /**

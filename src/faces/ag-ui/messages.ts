@@ -78,7 +78,7 @@ export function toClient(messages: readonly Message[]): AgUiMessage[] {
         const call = callOf(block)
         if (!call) continue
         const whole = write()
-        whole.toolCalls = [...itemsOf(whole.toolCalls), call]
+        ;((whole.toolCalls ??= []) as object[]).push(call)
         callers.set(call.id, whole as unknown as AgUiMessage)
         if (block.type === 'invalidToolCall' && !answered.has(call.id))
           insert(resultOf(call.id, block.error), call.id)

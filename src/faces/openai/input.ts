@@ -113,7 +113,7 @@ interface Call {
 interface Written {
   readonly role: string
   readonly content: string | readonly object[]
-  readonly tool_calls?: readonly Call[]
+  readonly tool_calls?: Call[]
   readonly tool_call_id?: string
 }
 
@@ -123,6 +123,8 @@ const questionIn = (callId: string): readonly string[] | undefined => partsOf('c
 /** What was read of a client's input so far. */
 const createReading = () => ({
   written: [] as Written[],
+  /** How many of them end with the last message of the assistant. */
+  answered: 0,
   answers: [] as GivenAnswer[],
   base: undefined as Input['base'],
   turns: [] as Turn[],
@@ -145,11 +147,10 @@ function endTurn(reading: Reading): void {
 }
 
 function addToTurn(reading: Reading, sent: unknown, isOutput: boolean): void {
-  const { written, turns, isTurnOpen } = reading
+  const { turns, isTurnOpen, answered } = reading
   const text = JSON.stringify(sent)
-  const at = written.findLastIndex(({ role }) => role === 'assistant') + 1
   const open = isTurnOpen ? turns.pop() : undefined
-  const before = open ?? { full: '', spoken: '', opening: '', hasOutput: false, at }
+  const before = open ?? { full: '', spoken: '', opening: '', hasOutput: false, at: answered }
   turns.push({
     ...before,
     full: `${before.full}\n${text}`,
@@ -170,7 +171,7 @@ function addMessage(
   if (role === 'assistant') {
     endTurn(reading)
     const own = calls.filter(({ id }) => !questionIn(id))
-    if (own.length > 0 || content.length > 0) reading.written.push({ role, content, tool_calls: own })
+    if (own.length > 0 || content.length > 0) writeAnswer(reading, { role, content, tool_calls: own })
     return
   }
   // Clients change their instructions from turn to turn.
@@ -181,10 +182,18 @@ function addMessage(
 function addCall(reading: Reading, call: Call): void {
   endTurn(reading)
   if (questionIn(call.id)) return
-  const { written } = reading
-  const last = written.at(-1)
-  if (last?.role !== 'assistant') written.push({ role: 'assistant', content: '', tool_calls: [call] })
-  else written[written.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
+  const last = reading.written.at(-1)
+  if (last?.role === 'assistant') last.tool_calls!.push(call)
+  else writeAnswer(reading, { role: 'assistant', content: '', tool_calls: [call] })
+}
+
+function writeAnswer(reading: Reading, answer: Written & Required<Pick<Written, 'tool_calls'>>): void {
+  reading.answered = reading.written.push(answer)
+}
+
+function clear(reading: Reading): void {
+  reading.written = []
+  reading.answered = 0
 }
 
 function addOutput(reading: Reading, callId: string, output: unknown): void {
@@ -208,7 +217,7 @@ function addDecision(
 
 function addAnswer(reading: Reading, of: readonly string[], given: GivenAnswer['given']): void {
   // The question's thread already has everything before it.
-  if (reading.answers.length === 0) reading.written = []
+  if (reading.answers.length === 0) clear(reading)
   reading.answers.push({ threadId: of[0]!, questionId: of[1]!, given })
 }
 
@@ -220,5 +229,5 @@ function addReference(reading: Reading, id: string): void {
   endTurn(reading)
   // An approval request names its question, and its answer follows.
   if (!id.startsWith('mcpr_')) reading.base = { threadId, runId }
-  reading.written = []
+  clear(reading)
 }

@@ -31,6 +31,9 @@ export interface PlaneOptions extends TokenVaultOptions {
   readonly now?: () => number
 }
 
+/** To compile the schemas takes longer than most tests. */
+const validate = validator(documentOf(authOperations), '/api-host')
+
 /** An instance of the auth service behind a real socket. */
 export async function plane({
   store = memoryStore(),
@@ -53,7 +56,6 @@ export async function plane({
       return id ? { id, tenant: tenant! } : null
     },
   })
-  const validate = validator(documentOf(authOperations), '/api-host')
   const served = await serve(api, { port: 0, silent: true, closeTimeout: 100 })
   const origin = `http://127.0.0.1:${served.port}/api-host`
   let closing: Promise<void> | undefined

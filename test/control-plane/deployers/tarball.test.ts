@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import {
   access,
   lstat,
@@ -15,9 +15,8 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGzip, gzipSync } from 'node:zlib'
+import { pipeline, Readable } from 'node:stream'
+import { createGzip, gzipSync, type ZlibOptions } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
 import { DEFAULT_LIMITS } from '../../../src/control-plane/deployers/process/source/source.ts'
@@ -426,6 +425,20 @@ describe('an archive that is not whole', () => {
   })
 })
 
+/** An archive with one file that repeats a piece. It is made while it is read, and no further. */
+const large = (size: number, piece: Buffer, options: ZlibOptions): Readable =>
+  pipeline(
+    Readable.from(
+      (function* () {
+        yield entry({ name: 'body', size }).subarray(0, 512)
+        for (let at = 0; at < size; at += piece.length) yield piece
+        yield END
+      })(),
+    ),
+    createGzip(options),
+    () => {},
+  )
+
 describe('an archive that is too large', () => {
   test('in all is refused before it is written', async () => {
     const packed = archive(file, {
@@ -445,54 +458,31 @@ describe('an archive that is too large', () => {
   })
 
   test('compared with its packed size is refused, long before the disk is full', async () => {
-    const file = join(root, 'bomb')
     const size = 900 * 1024 * 1024
     const zeros = Buffer.alloc(1024 * 1024)
-    await pipeline(
-      Readable.from(
-        (function* () {
-          yield entry({ name: 'zeros', size }).subarray(0, 512)
-          for (let at = 0; at < size; at += zeros.length) yield zeros
-          yield END
-        })(),
-      ),
-      createGzip({ level: 1 }),
-      createWriteStream(file),
-    )
     await expect(
-      unpackTarball(createReadStream(file), folder, DEFAULT_LIMITS, new AbortController().signal),
+      unpackTarball(large(size, zeros, { level: 1 }), folder, DEFAULT_LIMITS, new AbortController().signal),
     ).rejects.toThrow('The archive is compressed to less than 1/200 of its size, which source code never is.')
-    expect((await stat(join(folder, 'zeros'))).size).toBeLessThan(40 * 1024 * 1024)
+    expect((await stat(join(folder, 'body'))).size).toBeLessThan(40 * 1024 * 1024)
   })
 
   test('for the memory is unpacked as it is read', async () => {
-    const file = join(root, 'large')
     const size = 300 * 1024 * 1024
     const noise = Buffer.from(
       Uint32Array.from({ length: 256 * 1024 }, (_, at) => Math.imul(at, 2654435761) ^ (at >>> 3)).buffer,
-    )
-    await pipeline(
-      Readable.from(
-        (function* () {
-          yield entry({ name: 'noise', size }).subarray(0, 512)
-          for (let at = 0; at < size; at += noise.length) yield noise
-          yield END
-        })(),
-      ),
-      // To compress it would take longer than all else here.
-      createGzip({ level: 0 }),
-      createWriteStream(file),
     )
     const before = process.memoryUsage().rss
     let highest = 0
     const timer = setInterval(() => {
       highest = Math.max(highest, process.memoryUsage().rss)
     }, 20)
-    await unpackTarball(createReadStream(file), folder, DEFAULT_LIMITS, new AbortController().signal)
+    // To compress it would take longer than all else here.
+    const packed = large(size, noise, { level: 0 })
+    await unpackTarball(packed, folder, DEFAULT_LIMITS, new AbortController().signal)
     clearInterval(timer)
-    expect((await stat(join(folder, 'noise'))).size).toBe(size)
+    expect((await stat(join(folder, 'body'))).size).toBe(size)
     expect(highest - before).toBeLessThan(150 * 1024 * 1024)
-    const written = await open(join(folder, 'noise'))
+    const written = await open(join(folder, 'body'))
     const last = Buffer.alloc(16)
     await written.read(last, 0, 16, size - 16)
     await written.close()

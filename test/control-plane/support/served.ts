@@ -36,6 +36,9 @@ export interface Served {
 
 export const HOST = 'http://control.test'
 
+/** Of the document that the first control plane serves: it depends on no option, and to compile its schemas takes longer than most tests. */
+let validate: ReturnType<typeof validator> | undefined
+
 /** A control plane over a scripted deployer, whose work is done when a test says so. */
 export function serve(options: Partial<ControlPlaneOptions> = {}): Served {
   const errors: unknown[] = []
@@ -50,7 +53,6 @@ export function serve(options: Partial<ControlPlaneOptions> = {}): Served {
     store,
   })
   onTestFinished(() => plane.close())
-  let validate: ReturnType<typeof validator> | undefined
   return {
     fetch: plane.fetch,
     deployer: scripted,
