@@ -133,14 +133,16 @@ test('long lists of the state are not compared item by item', () => {
   expect(other?.delta).toMatchObject([{ op: 'replace', path: '/items' }])
 })
 
-test('a message with 60,000 calls is shown in time that grows with their number', () => {
-  const content = Array.from(
-    { length: 60_000 },
-    (_, at): ContentBlock => ({ type: 'toolCall', id: `c${at}`, name: 'f', args: {} }),
+test('a message with 60,000 calls and their results is shown in time that grows with their number', () => {
+  const ids = Array.from({ length: 60_000 }, (_, at) => `c${at}`)
+  const content = ids.map((id): ContentBlock => ({ type: 'toolCall', id, name: 'f', args: {} }))
+  const results = ids.map(
+    (id): Message => ({ role: 'tool', toolCallId: id, content: [{ type: 'text', text: id }] }),
   )
   const before = process.cpuUsage()
-  const [message] = toClient([{ role: 'assistant', id: 'm', content }])
+  const [message, ...shown] = toClient([{ role: 'assistant', id: 'm', content }, ...results])
   const { user, system } = process.cpuUsage(before)
   expect(message!.toolCalls).toHaveLength(60_000)
+  expect(shown.map(({ toolCallId }) => toolCallId)).toEqual(ids)
   expect((user + system) / 1_000).toBeLessThan(6_000)
 })

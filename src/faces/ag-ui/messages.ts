@@ -42,11 +42,12 @@ export function toClient(messages: readonly Message[]): AgUiMessage[] {
   /** A result goes after the message with its call, and after that message's earlier results. */
   const callers = new Map<string, AgUiMessage>()
   const answered = new Set(messages.map(({ toolCallId }) => toolCallId))
+  const results = new Map<AgUiMessage | undefined, AgUiMessage[]>()
   const insert = (result: AgUiMessage, callId: string): void => {
-    const caller = callers.get(callId)
-    let at = caller ? all.indexOf(caller) + 1 : all.length
-    while (all[at]?.role === 'tool') at++
-    all.splice(at, 0, result)
+    const before = callers.get(callId) ?? all.at(-1)
+    const own = results.get(before)
+    if (own) own.push(result)
+    else results.set(before, [result])
   }
   for (const message of messages) {
     const { id = '', role, name, content } = message
@@ -92,7 +93,8 @@ export function toClient(messages: readonly Message[]): AgUiMessage[] {
       })
     }
   }
-  return all
+  const resultsOf = (message: AgUiMessage | undefined) => results.get(message) ?? []
+  return [...resultsOf(undefined), ...all.flatMap((message) => [message, ...resultsOf(message)])]
 }
 
 const resultOf = (callId: string, content: string): AgUiMessage => ({
