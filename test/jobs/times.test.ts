@@ -63,6 +63,9 @@ describe('with the default times', () => {
     await pass(HOUR)
     expect(reported).toMatchObject([{ code: 'job_given_up', cause: { code: 'unreachable' } }])
     const { length } = at
+    const [, failures, seconds] = /after (\d+) failures in (\d+) seconds\.$/.exec(reported[0]!.message)!
+    expect(Number(failures)).toBe(length)
+    expect(Math.abs(Number(seconds) - 24 * 3_600)).toBeLessThan(600)
     await pass(HOUR)
     expect(at.length).toBe(length)
   })
@@ -283,12 +286,13 @@ test('jobs do not keep their process alive', async () => {
     import { memoryStore } from './src/storage/memory/store.ts'
     const inner = memoryStore()
     const store = { ...inner, capabilities: { ...inner.capabilities, shared: true } }
-    const handle = () => (console.log('following'), new Promise(() => {}))
+    // Until the job is worked on, something else keeps the process alive.
+    const other = setInterval(() => {}, 1_000)
+    const handle = () => (console.log('following'), clearInterval(other), new Promise(() => {}))
     const jobs = createJobs({ store, report: console.error })
     jobs.register({ follow: { handle, retry: RETRY_FOR_A_DAY, deliver: fetch } })
     await store.commit('thread', { ops: [putJobOp({ id: 'a', kind: 'follow', data: null })] })
-    jobs.wake()
-    await new Promise((resolve) => setTimeout(resolve, 200))`
+    jobs.wake()`
   const { exit, output } = start(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code])
   expect(await output(/following/)).toBe('following\n')
   expect(await exit).toBe(0)

@@ -141,3 +141,55 @@ test('a job that is claimed while its process closes is given back before its ha
   await expect.poll(() => stopped).toEqual([true, false])
   onTestFinished(() => other.jobs.close())
 })
+
+test('a store that fails at the end of a job is reported, and the job is done once more', async () => {
+  const memory = memoryStore()
+  let fails = true
+  const store: Store = {
+    ...memory,
+    async commit(partition, batch) {
+      if (fails && batch.ops?.some(({ op }) => op === 'delete')) {
+        fails = false
+        throw new Error('The disk is full.')
+      }
+      return memory.commit(partition, batch)
+    },
+  }
+  let done = 0
+  const { jobs, reported } = openJobs({
+    store,
+    handlers: { note: async () => void done++ },
+    times: { ...times, claimMs: 300 },
+  })
+  await jobs.put('thread', { id: 'one', kind: 'note', data: 0 })
+  await expect.poll(() => jobsLeft(store)).toBe(0)
+  expect(done).toBe(2)
+  expect(reported.map(({ message }) => message)).toEqual(['The disk is full.'])
+})
+
+test('a delivery that is skipped is reported, and the job goes on', async () => {
+  const store = memoryStore()
+  const { bodies, deliver } = receiver()
+  const refused = new DeliveryError('rejected', 'No.', { status: 404 })
+  const { jobs, reported } = openJobs({
+    store,
+    handlers: {
+      async send(_, tools) {
+        tools.skip(refused)
+        await tools.deliver({ url: 'https://a.example/', body: 'next' })
+      },
+    },
+    deliver,
+    times,
+  })
+  await jobs.put('thread', { id: 'one', kind: 'send', data: 0 })
+  await expect.poll(() => jobsLeft(store)).toBe(0)
+  expect(bodies).toEqual(['next'])
+  expect(reported).toMatchObject([
+    {
+      code: 'delivery_refused',
+      message: 'A delivery of kind send was permanently rejected.',
+      cause: refused,
+    },
+  ])
+})
