@@ -55,7 +55,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 test('no list that a client chooses the length of is spread into the arguments of a call', () => {
   const found = ['src', 'adapters'].flatMap(sourceFiles).flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8')
-    // To parse a file takes a thousand times as long as to look for the names.
+    // Parsing a file takes a thousand times as long as looking for the names.
     return MAY_SPREAD.every((part) => part.test(text))
       ? spreadsOf(path, text).map((name) => `${path} ${name}`)
       : []

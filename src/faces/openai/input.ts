@@ -123,7 +123,7 @@ const questionIn = (callId: string): readonly string[] | undefined => partsOf('c
 /** What was read of a client's input so far. */
 const createReading = () => ({
   written: [] as Written[],
-  /** How many of them end with the last message of the assistant. */
+  /** The number of written messages up to the assistant's last one, which counts. */
   answered: 0,
   answers: [] as GivenAnswer[],
   base: undefined as Input['base'],

@@ -81,32 +81,32 @@ test.each<[string, Stage, readonly unknown[]]>([
     [message({ taskId: 't', contextId: 'c' })],
   ],
   [
-    'a task that has ended gets none: a new one begins in its context',
+    'a task that has ended gets no message: a new one begins in its context',
     { link: { ...WAITING, state: 'completed' }, scripts: [DONE] },
     [{ message: expect.not.objectContaining({ taskId: 't' }) }],
   ],
   [
-    'a task whose state is not known gets none',
+    'a task whose state is not known gets no message',
     { link: { contextId: 'c', taskId: 't' }, scripts: [DONE] },
     [{ message: expect.not.objectContaining({ taskId: 't' }) }],
   ],
   [
-    'what was sent before is followed, not sent again',
+    'the task of a message that was sent before is followed, and the message is not sent again',
     { link: { ...WAITING, messageId: 'now' }, scripts: [DONE] },
     [{ taskId: 't' }],
   ],
   [
-    'a message that has ended in the meantime is sent again without the task',
+    'a message to a task that has ended in the meantime is sent again without the task',
     { link: WAITING, scripts: [[REFUSED], DONE] },
     [message({ taskId: 't' }), { message: expect.not.objectContaining({ taskId: 't' }) }],
   ],
   [
-    'an authorization that the remote agent has found itself is not answered',
+    'an answer is not sent if the remote agent has got the authorization by itself',
     { link: { ...WAITING, state: 'auth-required' }, isAnswer: true, found: 'working', scripts: [DONE] },
     [{ taskId: 't' }],
   ],
   [
-    'an authorization that it still waits for is answered',
+    'an answer is sent if the remote agent still waits for the authorization',
     { link: { ...WAITING, state: 'auth-required' }, isAnswer: true, found: 'auth-required', scripts: [DONE] },
     [message({ taskId: 't' })],
   ],

@@ -15,11 +15,11 @@ import {
 
 describe.runIf(hasBrowser)('the list of threads', () => {
   const { open } = chatPages()
-  const status = async (path: string) =>
-    (await fetch(`${inject('chatOrigin')}/threads/${path.slice('/t/'.length)}/state`)).status
+  const threadUrl = (path: string) => `${inject('chatOrigin')}/threads/${path.slice('/t/'.length)}`
+  const status = async (path: string) => (await fetch(`${threadUrl(path)}/state`)).status
   /** Another client asks in the thread. */
   async function startElsewhere(path: string, text: string) {
-    const response = await fetch(`${inject('chatOrigin')}/threads/${path.slice('/t/'.length)}/commands`, {
+    const response = await fetch(`${threadUrl(path)}/commands`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({

@@ -31,7 +31,7 @@ export interface PlaneOptions extends TokenVaultOptions {
   readonly now?: () => number
 }
 
-/** To compile the schemas takes longer than most tests. */
+/** Compiled once: compiling the schemas takes longer than most tests. */
 const validate = validator(documentOf(authOperations), '/api-host')
 
 /** An instance of the auth service behind a real socket. */

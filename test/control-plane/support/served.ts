@@ -36,7 +36,7 @@ export interface Served {
 
 export const HOST = 'http://control.test'
 
-/** Of the document that the first control plane serves: it depends on no option, and to compile its schemas takes longer than most tests. */
+/** Of the document that the first control plane serves: it depends on no option, and compiling its schemas takes longer than most tests. */
 let validate: ReturnType<typeof validator> | undefined
 
 /** A control plane over a scripted deployer, whose work is done when a test says so. */

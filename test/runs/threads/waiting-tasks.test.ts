@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
-import { cancelAnswer, untilAnswered } from '../../../src/engine/index.ts'
+import { type AgentEngine, cancelAnswer, untilAnswered } from '../../../src/engine/index.ts'
 import { DATABASES } from '../../kit/databases.ts'
 import { engineOf } from '../../kit/engine.ts'
 
@@ -9,6 +9,16 @@ const asks = defineAgent({
     await message(`It is ${await interrupt<string>('Which?')}.`)
   },
 })
+
+/** Starts a run that waits for its time. A message for another task is no answer to the one that asks. */
+const startLater = (engine: AgentEngine) =>
+  engine.start({
+    threadId: 't',
+    assistantId: 'asks',
+    input: { messages: [] },
+    startAfterMs: 60_000,
+    answer: { details: { contextId: 't' } },
+  })
 
 describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, create) => {
   async function asked() {
@@ -43,14 +53,7 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
 
   test('is cancelled while a run waits for its time: the thread stays busy, and is idle when that run is gone', async () => {
     const { here, there, taskId } = await asked()
-    const later = await there.start({
-      threadId: 't',
-      assistantId: 'asks',
-      input: { messages: [] },
-      startAfterMs: 60_000,
-      // A message for another task is no answer to this one.
-      answer: { details: { contextId: 't' } },
-    })
+    const later = await startLater(there)
     expect(await here.findThread({ threadId: 't' })).toMatchObject({ status: 'busy' })
     await cancelAnswer(here, { threadId: 't', answerId: taskId })
     expect(await there.findThread({ threadId: 't' })).toMatchObject({ status: 'busy', interrupts: [] })
@@ -62,13 +65,7 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
     const { here, there, taskId } = await asked()
     const active = async () => (await there.findAnswer({ threadId: 't' }))?.record.taskId
     expect(await active()).toBe(taskId)
-    const later = await there.start({
-      threadId: 't',
-      assistantId: 'asks',
-      input: { messages: [] },
-      startAfterMs: 60_000,
-      answer: { details: { contextId: 't' } },
-    })
+    const later = await startLater(there)
     expect(await active()).toBe(later.runId)
     await here.cancel({ threadId: 't', runId: later.runId })
     expect(await active()).toBe(taskId)
